@@ -76,6 +76,9 @@ export type WriteOptions = {
   readonly line?: string
 }
 
+/** Each statement sees committed data as of its beginning. Whoever began it closes it. */
+export type Aside = Pick<Reader, 'rows'> & { close(): void }
+
 export interface Database {
   /** Sees committed data only. */
   readonly read: Reader
@@ -87,6 +90,8 @@ export interface Database {
    *   DatabaseOutcomeUnknown when nobody can say whether it was
    */
   write<T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** Reads that take long and that nobody waits for: where the database is a file, in a thread of its own at the lowest priority. */
+  aside(): Aside
   /**
    * Changes whenever anything was committed, by this process or another; undefined where only a query could tell,
    * and then nothing may be cached. A cached answer carries the version read before it was computed.

@@ -76,14 +76,14 @@ export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<
 /** Runs every job on its schedule. `stop` waits for those at work, and for what they have sent. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const { jobBoard, config } = deps
-  const off = jobNames.filter((name) => patternOf(name, config.jobSchedules) === undefined)
+  const off = jobNames.filter((name) => config.jobSchedules[name] === 'off')
   if (off.length > 0) deps.log.warn('jobs.off', { jobs: off })
   const begun = jobBoard.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
   // UTC by its offset: by its name, croner would load the time zones of all the world, which takes longer than the rest of a start.
   const every = (pattern: string | undefined, run: () => Promise<void>) =>
     pattern === undefined ? [] : [new Cron(pattern, { utcOffset: 0 }, run)]
   const crons = [
-    ...jobNames.flatMap((name) => every(patternOf(name, config.jobSchedules), () => jobBoard.tick(name))),
+    ...jobNames.flatMap((name) => every(patternOf(name, config), () => jobBoard.tick(name))),
     ...every(beatPattern, jobBoard.beat),
   ]
   return {

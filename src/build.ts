@@ -17,7 +17,7 @@ const flags = [
 ]
 
 /** souk and its workers. */
-export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/log-worker.ts'] as const
+export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/log-worker.ts', 'db/sqlite/aside-worker.ts'] as const
 
 /**
  * Compiles a program of ours as the binary is compiled.

@@ -51,6 +51,8 @@ export type InstanceOptions = {
   postgres?: PostgresOptions
   /** Besides those that the instance has by itself. */
   processors?: readonly Processor[]
+  /** Puts the routes together; tests have their apps share them. */
+  routes?: (deps: AppDeps) => { fetch(request: Request): Response | Promise<Response> }
 }
 
 export type Instance = {
@@ -137,7 +139,7 @@ export async function openInstance({
     return {
       deps: appDeps,
       get edge() {
-        edge ??= edgeOf(appDeps, peers, given.deadline)
+        edge ??= edgeOf(appDeps, peers, given)
         return edge
       },
       migrated,
@@ -173,8 +175,12 @@ async function countriesOf({ geoDatabase, geoCountryHeader, operatorCountries, t
 }
 
 /** The routes, and what stands before them. */
-function edgeOf(appDeps: AppDeps, peers: Peers, deadline: () => Deadline = answerDeadline): Edge {
-  const app = createApp(appDeps)
+function edgeOf(
+  appDeps: AppDeps,
+  peers: Peers,
+  { deadline = answerDeadline, routes = createApp }: Pick<InstanceOptions, 'deadline' | 'routes'>,
+): Edge {
+  const app = routes(appDeps)
   return createEdge({
     handle: notingLimits(appDeps, (request) => app.fetch(request)),
     hot: createHotReads({

@@ -5,6 +5,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { compile, entries } from '../src/build.ts'
 import { engineNeutral, ofTheDemo, ofTheDocument, ofTheFile } from './support/engine-neutral.ts'
 
@@ -19,6 +20,17 @@ if (leftOut.length > 0)
 
 /** One more than cores: a fifth of the time of two is spent in waiting, for processes, disks, servers and jobs. */
 const workers = navigator.hardwareConcurrency + 1
+
+/** What the names of databases begin with that the tests make on Postgres, and have one after the other. */
+const run = `souk_test_${crypto.randomUUID().slice(0, 8)}`
+
+async function dropDatabases(): Promise<void> {
+  const client = new pg.Client({ connectionString: Bun.env['TEST_DATABASE_URL'] })
+  await client.connect()
+  const { rows } = await client.query<{ name: string }>('SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)', [run])
+  for (const { name } of rows) await client.query(`DROP DATABASE ${name} WITH (FORCE)`)
+  await client.end()
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'souk-suite-'))
 try {
@@ -38,7 +50,7 @@ try {
     ],
     {
       cwd: join(import.meta.dir, '..'),
-      env: { ...Bun.env, ...(isWhole ? { SOUK_PROGRAM: program } : {}) },
+      env: { ...Bun.env, SOUK_TEST_RUN: run, ...(isWhole ? { SOUK_PROGRAM: program } : {}) },
       stdio: ['inherit', 'inherit', 'inherit'],
     },
   )
@@ -46,5 +58,6 @@ try {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
   process.exitCode = await tests.exited
 } finally {
+  if (onPostgres) await dropDatabases()
   rmSync(folder, { recursive: true, force: true })
 }

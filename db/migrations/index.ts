@@ -19,6 +19,7 @@ import postgresTrustKept from './postgres/0015_trust_kept.sql' with { type: 'tex
 import postgresKpi from './postgres/0016_kpi.sql' with { type: 'text' }
 import postgresJobs from './postgres/0017_jobs.sql' with { type: 'text' }
 import postgresPlatform from './postgres/0018_platform.sql' with { type: 'text' }
+import postgresRankings from './postgres/0019_rankings.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -38,6 +39,7 @@ import sqliteTrustKept from './sqlite/0015_trust_kept.sql' with { type: 'text' }
 import sqliteKpi from './sqlite/0016_kpi.sql' with { type: 'text' }
 import sqliteJobs from './sqlite/0017_jobs.sql' with { type: 'text' }
 import sqlitePlatform from './sqlite/0018_platform.sql' with { type: 'text' }
+import sqliteRankings from './sqlite/0019_rankings.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -59,6 +61,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0016_kpi', statements: sqliteKpi },
   { tag: '0017_jobs', statements: sqliteJobs },
   { tag: '0018_platform', statements: sqlitePlatform },
+  { tag: '0019_rankings', statements: sqliteRankings },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -81,4 +84,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0016_kpi', statements: postgresKpi },
   { tag: '0017_jobs', statements: postgresJobs },
   { tag: '0018_platform', statements: postgresPlatform },
+  { tag: '0019_rankings', statements: postgresRankings },
 ]

@@ -108,8 +108,9 @@ export function openPostgres(url: string, random: () => number, { connections = 
     await Promise.all([writers.end(), readers.end()])
   }
 
+  const read = readerOn(readers)
   return {
-    read: readerOn(readers),
+    read,
     async write(work, options = {}) {
       refuseNestedWrite()
       if (closing) throw new DatabaseUnavailable('the database is closed')
@@ -125,6 +126,8 @@ export function openPostgres(url: string, random: () => number, { connections = 
         stats.queued--
       }
     },
+    // The server reads, not this thread.
+    aside: () => ({ rows: read.rows, close: () => undefined }),
     // Another process may have written a moment ago: nothing is cached.
     version: () => undefined,
     foreignVersion: () => undefined,

@@ -7,6 +7,8 @@ import { createTable, type Migration, pendingOf, statementsOf } from '../migrati
  */
 export async function migratePostgres(url: string, migrations: readonly Migration[], now: number): Promise<string[]> {
   return withClient(url, async (client) => {
+    // All of a run are there at once: where none is missing, nobody is at work. Most starts write nothing and wait for nobody.
+    if ((await lacked(client, migrations)).length === 0) return []
     await createLockRow(client, now)
     // Whatever the database's default: who waited for the lock must see what the one before has done.
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
@@ -27,12 +29,14 @@ export async function migratePostgres(url: string, migrations: readonly Migratio
  * @throws DatabaseRefused when it was written by a newer version
  */
 export async function pendingPostgres(url: string, migrations: readonly Migration[]): Promise<string[]> {
-  return withClient(url, async (client) => {
-    const { rows: found } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
-    if (!found[0]?.name) return tagsOf(migrations)
-    const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock'")
-    return tagsOf(pendingOf(migrations, tagsOf(rows)))
-  })
+  return withClient(url, async (client) => tagsOf(await lacked(client, migrations)))
+}
+
+async function lacked(client: pg.Client, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const { rows: found } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
+  if (!found[0]?.name) return migrations
+  const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock' ORDER BY tag")
+  return pendingOf(migrations, tagsOf(rows))
 }
 
 /** Whether a database holds anything of souk. Changes nothing. */

@@ -1,4 +1,5 @@
-import { int, money, primaryKey, table, text, word } from '../columns.ts'
+import { sql } from 'drizzle-orm'
+import { index, int, money, primaryKey, table, text, word } from '../columns.ts'
 
 /**
  * What is counted for the operator's dashboards: people, shops, orders and products by count, money in US cents. UNPRICED are the movements
@@ -46,7 +47,11 @@ export const kpiDays = table(
     key: text('key').notNull(),
     value: money('value').notNull(),
   },
-  (row) => [primaryKey({ columns: [row.kpi, row.span, row.day, row.key] })],
+  (row) => [
+    primaryKey({ columns: [row.kpi, row.span, row.day, row.key] }),
+    // What rankings go by, in order.
+    index('kpi_days_ranked').on(row.kpi, row.span, row.day, row.value, row.key).where(sql`kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS')`),
+  ],
 )
 
 /** One row once the figures of what was there before they were kept have been counted. */

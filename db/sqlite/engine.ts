@@ -16,6 +16,7 @@ import {
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
+import { readAside } from './aside.ts'
 import { databaseFileAt } from './file.ts'
 import { type Guard, statementCache } from './statements.ts'
 import { type Watch, watchOfLoop } from './watch.ts'
@@ -392,6 +393,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         stats.queued = queue.length
         draining ??= new Promise<void>((resume) => setImmediate(resume)).then(drain)
       }),
+    aside: () => readAside(file),
     version: () => commitsHere + foreignVersion(),
     foreignVersion,
     isInPlace: () => identityOf(file) === identity,

@@ -78,7 +78,9 @@ export function deployedAt(chainId: number, contract: Hex | undefined): { contra
   const known = deployments.get(chainId)
   const address = contract ?? (known?.contract as Hex | undefined)
   if (address === undefined)
-    throw new OperatorError(`It is not known where the Ethereum Attestation Service is on chain ${chainId}: name it by --contract ADDRESS`)
+    throw new OperatorError(
+      `It is not known where the Ethereum Attestation Service is on chain ${chainId}: name it by --contract ADDRESS, or in CHAINS`,
+    )
   return { contract: address, startBlock: address === known?.contract ? known.startBlock : 0 }
 }
 

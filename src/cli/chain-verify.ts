@@ -126,7 +126,8 @@ async function targetsOf(input: Input): Promise<Target[]> {
   if (targets.length === 0)
     throw new OperatorError(only !== undefined ? `No node is named of chain ${only}` : 'No node is named: give --rpc URL, or set CHAINS')
   const single = ['contract', 'from', 'to'].find((flag) => input.values.has(flag))
-  if (single !== undefined && targets.length > 1) throw new UsageError(`--${single} is of one chain: name it by --chain`)
+  if (single !== undefined && targets.length > 1)
+    throw new UsageError(`--${single} is of one chain: name that by --chain, or give several chains in CHAINS`)
   return targets
 }
 

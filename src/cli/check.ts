@@ -5,10 +5,11 @@ import { postgresMigrations } from '../../db/migrations/index.ts'
 import { databaseFile } from '../../db/open.ts'
 import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
+import { readAside } from '../../db/sqlite/aside.ts'
 import { openSqlite } from '../../db/sqlite/engine.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
-import { type Finding, problemsMax } from '../core/findings.ts'
+import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
 import { kpiFindings } from '../modules/kpi/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
@@ -29,7 +30,7 @@ import { problemsWithProgress } from './copying.ts'
 import { inspectFile } from './database-file.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, whileWaiting } from './progress.ts'
 
 const listingProblemsMax = 20
 const failedStatus = 1
@@ -52,22 +53,55 @@ export async function check({ config: settings }: Input): Promise<number> {
 
 /** One finding after another; what cannot be looked at because of an earlier one is left out. */
 async function* findings(config: Config): AsyncGenerator<Finding> {
-  const embedded = config.databaseUrl.startsWith('file:')
-  if (embedded) {
-    const file = await soundness(databaseFile(config.databaseUrl))
-    yield file
-    if (file.problems.length > 0) return
-  }
-  const migrations = await migrationState(config)
-  yield migrations
-  if (migrations.problems.length > 0) return
-  const db = embedded
-    ? openSqlite(databaseFile(config.databaseUrl), { besideServer: true })
-    : openPostgres(config.databaseUrl, () => 0.5, { timeouts: unhurried })
+  const file = config.databaseUrl.startsWith('file:') ? databaseFile(config.databaseUrl) : undefined
+  const ahead = file === undefined ? undefined : addedUpAhead(file)
   try {
-    yield* contentFindings(config, db)
+    if (file !== undefined) {
+      const sound = await soundness(file)
+      yield sound
+      if (sound.problems.length > 0) return
+    }
+    const migrations = await migrationState(config)
+    yield migrations
+    if (migrations.problems.length > 0) return
+    const db =
+      file === undefined ? openPostgres(config.databaseUrl, () => 0.5, { timeouts: unhurried }) : openSqlite(file, { besideServer: true })
+    try {
+      yield* contentFindings(config, db)
+      yield* ahead === undefined ? addedUp(db) : ahead.findings()
+    } finally {
+      await db.close()
+    }
   } finally {
-    await db.close()
+    ahead?.close()
+  }
+}
+
+/** Whether what is kept is what it adds up to, by reading alone. */
+async function* addedUp(db: Checked): AsyncGenerator<Finding> {
+  yield* booksAndTrust(db)
+  yield* kpiFindings(db.read)
+}
+
+async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
+  yield* bookFindings(db)
+  yield* repaymentFindings(db)
+  yield* trustFindings(db)
+}
+
+/** The same of a file, begun at once in threads of its own: while its pages are checked. Of one that is damaged nobody asks for it. */
+function addedUpAhead(file: string): { findings(): AsyncGenerator<Finding>; close(): void } {
+  const [one, other] = [readAside(file, true), readAside(file, true)]
+  const found = [Array.fromAsync(booksAndTrust({ read: one })), Array.fromAsync(kpiFindings(other))]
+  for (const findings of found) findings.catch(() => undefined)
+  return {
+    async *findings() {
+      for (const findings of found) yield* await whileWaiting('Adding up', process.stderr, findings)
+    },
+    close() {
+      one.close()
+      other.close()
+    },
   }
 }
 
@@ -104,10 +138,6 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   if (keys.problems.length === 0) yield await sealState(config, db)
   if (keys.problems.length === 0) yield* documentFindings(config, db)
   yield { subject: 'listings', problems: await listingProblems(db) }
-  yield* bookFindings(db)
-  yield* repaymentFindings(db)
-  yield* trustFindings(db)
-  yield* kpiFindings(db)
 }
 
 const faultWords = {

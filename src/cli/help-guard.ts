@@ -16,6 +16,8 @@ export async function helpGuard(config: Settings, asked: Asked): Promise<number>
   const address = addressOf(asked.address ?? '')?.toString()
   if (address === undefined) throw new UsageError('ADDRESS is to be an IP address: `souk help guard 203.0.113.9`')
   if (asked.country !== undefined && countryIn(asked.country) === undefined) throw new UsageError('--country is to be two letters, as AE')
+  if (asked.country !== undefined && (config.geoCountryHeader === undefined || config.trustedProxies.length === 0))
+    throw new UsageError('--country is what a proxy would say, and none is believed: set GEO_COUNTRY_HEADER and TRUSTED_PROXIES first')
   const countryOf = await countriesOf(config)
   const reason = createOperatorGuard(config, countryOf)({ address, proxyCountry: asked.country })
   process.stdout.write(`${guardText(config, { address, country: asked.country, found: countryOf(address) }, reason)}\n`)

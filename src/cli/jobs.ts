@@ -11,7 +11,7 @@ export async function jobs({ config: settings }: Input): Promise<number> {
   })
 }
 
-/** A table for a terminal, and under it what runs failed with. */
+/** A table for a terminal, and under it what runs failed with, and what has nothing to do. */
 function jobsText(all: readonly JobView[]): string {
   const rows = all.map(({ name, state, lastRun, nextRun }) => [
     name,
@@ -29,6 +29,8 @@ function jobsText(all: readonly JobView[]): string {
       .join('  ')
       .trimEnd(),
   )
-  const errors = all.flatMap(({ name, lastRun }) => (lastRun?.error ? [`${name}: ${lastRun.error}`] : []))
-  return `${[...lines, ...(errors.length > 0 ? ['', ...errors] : [])].join('\n')}\n`
+  const notes = all.flatMap(({ name, lastRun, idleBecause }) =>
+    idleBecause ? [`${name} has nothing to do: ${idleBecause}`] : lastRun?.error ? [`${name}: ${lastRun.error}`] : [],
+  )
+  return `${[...lines, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')}\n`
 }

@@ -15,6 +15,8 @@ import { interruptedStatus, onInterruption, type Signal } from './interruption.t
 const jobsStopMaxMs = 10_000
 /** Longer than a write takes; a database that is away is not waited for. */
 const endNotedMaxMs = 2_000
+/** An instance that sold much before figures were kept lets people in before they are counted. */
+const countedMaxMs = 2_000
 /** EX_IOERR of sysexits(3): a service manager must not start again what the disk has failed. */
 const faultStatus = 74
 const faults = {
@@ -65,9 +67,11 @@ export async function serve(
   if (instance.migrated.length > 0)
     log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
   let takingUp = Promise.resolve()
+  let counting = Promise.resolve()
   const serving = await startOrClose(instance, async () => {
     await confirmDocumentStores(instance.deps)
-    await fillKpis(instance.deps)
+    counting = fillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
+    await Promise.race([counting, Bun.sleep(countedMaxMs)])
     await prepare?.(instance)
     // What the last process left is looked for before anybody is let in, and done while they come.
     takingUp = takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
@@ -86,7 +90,7 @@ export async function serve(
 
   const end = async () => {
     // A job that hangs must not use up the time that a service manager gives us.
-    const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
+    const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp, counting]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
     const noted = noteEnd(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
@@ -139,6 +143,7 @@ async function startOrClose(instance: Instance, start: () => Promise<Serving>): 
   try {
     return await start()
   } catch (error) {
+    instance.deps.life.stopping = true
     await instance.close()
     throw error
   }

@@ -49,7 +49,13 @@ export type Deps = {
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
   readonly diskFree: () => number | undefined
   /** Where the process is in its life. */
-  readonly life: { stopping: boolean /** Where it listens, once it does. */; url?: string }
+  readonly life: {
+    stopping: boolean
+    /** Where it listens, once it does. */
+    url?: string
+    /** What there is from before the dashboards' figures were kept is being counted. */
+    countingPast?: boolean
+  }
   /** Tells this process from others on the same database: its machine, its number and something random. */
   readonly processName: string
   readonly build: { readonly version: string }

@@ -77,10 +77,42 @@ export function readSchedules(text: string): JobSchedules {
   return found
 }
 
+type JobSettings = {
+  readonly jobSchedules: JobSchedules
+  readonly databaseUrl: string
+  readonly backupEnabled: boolean
+  readonly fxRatesUrl: string | undefined
+  readonly chains: readonly unknown[]
+  readonly lendingRepaymentsFromAttestations: boolean
+}
+
+/** Why a job has nothing to do with these settings; undefined where it has. A run of it would be called fine, and be none. */
+export function idleBecause(name: JobName, settings: JobSettings): string | undefined {
+  const isFile = settings.databaseUrl.startsWith('file:')
+  const noChains = settings.chains.length === 0 ? 'CHAINS is not set' : undefined
+  switch (name) {
+    case 'back-up':
+    case 'watch-backups':
+      if (!isFile) return "PostgreSQL is backed up by PostgreSQL's own tools"
+      return settings.backupEnabled ? undefined : 'BACKUP_ENABLED is false'
+    case 'quick-check':
+      return isFile ? undefined : 'PostgreSQL looks after its pages itself'
+    case 'fetch-rates':
+      return settings.fxRatesUrl === undefined ? 'FX_RATES_URL is not set' : undefined
+    case 'sync-attestations':
+    case 'rescan-chains':
+      return noChains
+    case 'record-attested-repayments':
+      return settings.lendingRepaymentsFromAttestations ? noChains : 'LENDING_REPAYMENTS_FROM_ATTESTATIONS is not set'
+    default:
+      return undefined
+  }
+}
+
 /** When a job runs, by the settings; undefined: never by itself. */
-export function patternOf(name: JobName, schedules: JobSchedules): string | undefined {
-  const set = schedules[name] ?? jobTable[name].pattern
-  return set === 'off' ? undefined : set
+export function patternOf(name: JobName, settings: JobSettings): string | undefined {
+  const set = settings.jobSchedules[name] ?? jobTable[name].pattern
+  return set === 'off' || idleBecause(name, settings) !== undefined ? undefined : set
 }
 
 /** Whether each process runs a job for itself; of others, one process of a database at a time. */

@@ -25,6 +25,12 @@ const nobody: Admitted = { principal: anonymous, shop: undefined }
 /** An office behind one address still shops; an address that opens accounts gains no more than this. */
 const customersTimes = 10
 
+/** In bytes: what costs next to nothing to read, and to hold. */
+const smallBodyMax = 4 * 1024
+/** Of a body that comes in chunks nobody knows. */
+const isSmall = ({ headers }: Request): boolean =>
+  !headers.has('transfer-encoding') && !(Number(headers.get('content-length')) > smallBodyMax)
+
 const unauthenticated = (what: string) => new AppError('UNAUTHENTICATED', what)
 const needsToken = () => unauthenticated('A valid access token is required')
 const needsKey = () => unauthenticated('A valid API key is required')
@@ -54,13 +60,14 @@ export const access = (
     | 'bodyRoom'
     | 'limitKey'
     | 'writeLimit'
+    | 'spacing'
     | 'callers'
     | 'originOf'
     | 'whereRefused'
     | 'trail'
   >,
 ) => {
-  const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers, whereRefused, trail } = deps
+  const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, spacing, callers, whereRefused, trail } = deps
   const place: InRoom = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
@@ -142,8 +149,14 @@ export const access = (
     if (!stated) return
     const shapes = stated.shapes()
     if (request.method !== 'GET' && !stated.upload) {
-      context.body = await bodyOf(request, stated, shapes)
-      assertShape(shapes.body, context.body)
+      try {
+        context.body = await bodyOf(request, stated, shapes)
+        assertShape(shapes.body, context.body)
+      } catch (error) {
+        // It was read whole: to read it has cost more than all else.
+        if (error instanceof AppError && error.code === 'INVALID' && !isSmall(request)) await spacing.wait(limitKey(request))
+        throw error
+      }
     }
     if (shapes.path) assertShape(shapes.path, params, 'path')
     if (shapes.query) {
@@ -200,7 +213,10 @@ export const access = (
     const wait = await (principal.kind === 'customer'
       ? writeLimit.take(principal.id, [{ key: address, times: customersTimes }, ...ofSite(customersTimes * siteTimes)])
       : writeLimit.take(address, ofSite(siteTimes)))
-    if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
+    if (wait === undefined) return
+    // Of a larger body, what has come of it would be held meanwhile.
+    if (isSmall(request)) await spacing.wait(address)
+    throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 
   /** An approval is final: it need not be asked for again inside a write. */

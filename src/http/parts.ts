@@ -13,6 +13,7 @@ import { createRequestCounts } from './metrics.ts'
 import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
 import { createSharedLimit } from './shared-limit.ts'
+import { createSpacing } from './spacing.ts'
 import { type Uploading, uploadPace } from './upload.ts'
 import { createWriteLimit } from './write-limit.ts'
 
@@ -28,7 +29,8 @@ const resolverPerMinute = 60
 /** Of the thread's time, while requests come that want it: three quarters are theirs, and one is for long work. */
 const othersShare = 3
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
-const pause = () => new Promise<void>((resume) => setTimeout(resume, 1))
+const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
+const pause = () => sleep(1)
 /** Looks into the DNS for a shop, within a minute. */
 const hostVerificationsPerMinute = 10
 
@@ -89,6 +91,8 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
             ? (request.headers.get(geoCountryHeader) ?? undefined)
             : undefined,
       }),
+    /** Between refusals of what costs more than it tells. */
+    spacing: createSpacing({ now: () => performance.now(), sleep }),
     /** Holds what has arrived of bodies that are not whole. */
     bodyRoom: createBodyRoom(),
     uploading: {

@@ -1,4 +1,5 @@
 /** Who may see the dashboards. */
+import { isGeoCountry } from '../lib/country-code.ts'
 import { headerName, isCidr, listOf, setting } from './kinds.ts'
 
 export const operators = {
@@ -14,11 +15,7 @@ export const operators = {
     'list',
     undefined,
     'Countries from which operators may call; unset: any. Loopback and private addresses pass; others need GEO_COUNTRY_HEADER or GEO_DATABASE',
-    listOf(
-      'two-letter country codes',
-      (item) => /^[A-Z]{2}$/.test(item),
-      (item) => item.toUpperCase(),
-    ),
+    listOf('country codes of two letters, of ISO 3166-1 (GB and not UK)', isGeoCountry, (item) => item.toUpperCase()),
   ),
   GEO_COUNTRY_HEADER: setting(
     'geoCountryHeader',

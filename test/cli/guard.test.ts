@@ -15,6 +15,7 @@ describeProcesses('souk help guard', () => {
       OPERATOR_COUNTRIES: 'AE',
       GEO_DATABASE: file,
       TRUSTED_PROXIES: '10.0.0.0/8',
+      GEO_COUNTRY_HEADER: 'cf-ipcountry',
     }
     for (const [address, flags, status, ...lines] of [
       [
@@ -46,5 +47,10 @@ describeProcesses('souk help guard', () => {
       true,
       true,
     ])
+    // What no proxy is believed to say lets nobody in.
+    const { GEO_COUNTRY_HEADER: _, ...unbelieved } = settings
+    const believed = await souk(['help', 'guard', '203.0.113.9', '--country', 'AE'], dataDir, { settings: unbelieved })
+    expect([believed.status, believed.stdout]).toEqual([2, ''])
+    expect(believed.stderr).toStartWith('--country is what a proxy would say, and none is believed')
   })
 })

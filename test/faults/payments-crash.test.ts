@@ -13,7 +13,7 @@ import type { ActRequest } from '../support/act-until-killed.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { type Books, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
 import { crash, type Deed, type Doing, inTurns, openAt, runWhole, type Stage } from '../support/crash.ts'
-import { lentCopyOf, type TestDatabase, testDatabase } from '../support/database.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
 import { approved } from '../support/kyb.ts'
 import { allThere, newOutside, type Outside, type Played } from '../support/played.ts'
 import { everySetting } from '../support/processor-settings.ts'
@@ -361,7 +361,7 @@ async function also({ deps: { db } }: TestApp): Promise<unknown> {
 async function setStage({ prepare }: Scenario): Promise<Stage> {
   ground ??= layGround()
   const known = await ground
-  const database = await lentCopyOf(known.database)
+  const database = await copyOf(known.database)
   const begun = { database, startAt: Date.UTC(2026, 0, 6, 12, 1), settings: everySetting, also }
   const { app, played } = await openAt(begun, database, newOutside())
   if (!played) throw new Error('no processors')

@@ -10,7 +10,7 @@ import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
 import { usd } from '../support/catalog.ts'
 import { crash, type Doing, inTurns, runAfterNone, runWhole, type Stage, type Way } from '../support/crash.ts'
-import { lentCopyOf, type TestDatabase, testDatabase } from '../support/database.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
 import { changeProcessor, confirmAtSandbox, lost } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 
@@ -280,7 +280,7 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
 async function setStage({ prepare }: Scenario): Promise<Stage> {
   ground ??= layGround()
   const { database: first, ...known } = await ground
-  const database = await lentCopyOf(first)
+  const database = await copyOf(first)
   await using app = await testApp({}, { database })
   app.clock.advance(1_000)
   const request = await prepare(shopIn(app, { database: first, ...known }))

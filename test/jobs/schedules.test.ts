@@ -14,7 +14,14 @@ test('every job has something to do, and a pattern that comes', async () => {
     const schedule = await openSchedule(pattern)
     expect([name, isPattern(pattern), (schedule.next(0) ?? 0) > 0, (schedule.last(0) ?? 0) < 0]).toEqual([name, true, true, true])
   }
-  expect((await openSchedule('0 0 0 30 2 *')).next(0)).toBeUndefined()
+})
+
+test('a pattern whose time never comes is none, and whatever croner knows a time of is one', async () => {
+  const patterns = ['30 2', '29 2', '31 2,4', '31 2-3', '30-31 */2', '31 4,6,9,11', '*/31 2', '5,31 2', '31 2/1', '1 13'].map(
+    (days) => `0 0 0 ${days} *`,
+  )
+  for (const pattern of [...patterns, '0 0 0 31 2 1'])
+    expect([pattern, isPattern(pattern)]).toEqual([pattern, (await openSchedule(pattern).catch(() => undefined))?.next(0) !== undefined])
 })
 
 test('a clock that is set forth or back by hours neither stops a job that runs each second nor has it make up for each of them', async () => {

@@ -10,6 +10,7 @@ import { startSession } from '../../src/modules/auth/service.ts'
 import { createMerchant, createSuperAdmin } from '../../src/modules/merchant/service.ts'
 import { keySeal } from '../../src/modules/shop/domain.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
+import { sharedRoutes } from './shared-routes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Json = any
@@ -74,6 +75,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
   const log: Log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
   const slept: number[] = []
   const { realPasswords, ...rest } = options
+  let giveBack = () => {}
   const instance = await openInstance({
     config: parseConfig({ ...secrets, DATA_DIR: database.dataDir, DATABASE_URL: database.url, ...settings }),
     as: 'server',
@@ -81,9 +83,19 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     log,
     sleep: async (ms) => void slept.push(ms),
     ...(realPasswords ? {} : { passwords: cheapPasswords }),
+    routes(appDeps) {
+      const shared = sharedRoutes(appDeps)
+      giveBack = shared.giveBack
+      return shared
+    },
     ...rest,
   })
   const { deps } = instance
+  async function end(): Promise<void> {
+    await instance.close()
+    giveBack()
+    giveBack = () => {}
+  }
 
   async function call(
     method: string,
@@ -172,15 +184,15 @@ export async function testApp(settings: Record<string, string> = {}, { database:
       },
     },
     /** Closes what the system would of a process that was killed: nothing that is under way is waited for. */
-    abandon: () => instance.close(),
+    abandon: end,
     async close() {
       await deps.errands.idle()
-      await instance.close()
+      await end()
       await drop()
     },
     async [Symbol.asyncDispose]() {
       await deps.errands.idle()
-      await instance.close()
+      await end()
       await drop()
     },
   }

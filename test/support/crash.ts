@@ -9,7 +9,7 @@ import { resumeOrders } from '../../src/modules/order/resuming.ts'
 import type { Act, ActRequest } from './act-until-killed.ts'
 import { type TestApp, testApp } from './app.ts'
 import { type Books, booksOf } from './books.ts'
-import { lentCopyOf, type TestDatabase, temporaryDir } from './database.ts'
+import { copyOf, type TestDatabase, temporaryDir } from './database.ts'
 import { type Outside, type Played, playOn } from './played.ts'
 import { startChild } from './process.ts'
 
@@ -95,7 +95,7 @@ type Left = { copy: TestDatabase; outside: Outside | undefined; status: number |
 
 /** Runs a program on a copy of the stage, in this process. */
 async function stopOn(stage: Stage, stopAfter: number): Promise<Left> {
-  const copy = await lentCopyOf(stage.database)
+  const copy = await copyOf(stage.database)
   const { app, played } = await openAt(stage, copy, stage.outside)
   const { stopped, count } = stopping(app, played, stopAfter)
   const work = doIt(app, stage.deed)
@@ -129,7 +129,7 @@ let program: Promise<string> | undefined
 
 /** The same in a process of its own, which kills itself. It prints nothing if it died, as it was to. */
 async function killOn({ database, startAt, deed }: Stage, killAfter: number): Promise<Left> {
-  const copy = await lentCopyOf(database)
+  const copy = await copyOf(database)
   const act: Act = { database: { url: copy.url, dataDir: copy.dataDir }, startAt, deed, killAfter }
   program ??= bundle()
   await using child = startChild(await program, [JSON.stringify(act)])
@@ -153,7 +153,7 @@ export async function runWhole(stage: Stage, way: Way, doings: readonly Doing[] 
 
 /** What comes after a program that never began. */
 export async function runAfterNone(stage: Stage, doings: readonly Doing[]) {
-  const copy = await lentCopyOf(stage.database)
+  const copy = await copyOf(stage.database)
   const outcome = await goOn(stage, copy, stage.outside, doings)
   await copy.drop()
   return outcome
@@ -166,7 +166,7 @@ export async function crash(stage: Stage, way: Way, stopAfter: number, doings: r
   const outcomes = []
   for (const [nth, doing] of doings.entries()) {
     // The last one may have what the others were given a copy of.
-    const database = nth === doings.length - 1 ? copy : await lentCopyOf(copy)
+    const database = nth === doings.length - 1 ? copy : await copyOf(copy)
     outcomes.push({ ...(await goOn(stage, database, outside, doing)), doing, what: `stopped after ${stopAfter}, then ${doing.join(', ')}` })
     await database.drop()
   }

@@ -1,4 +1,4 @@
-/** A migrated database of its own for every test: a file of the same bytes, or on Postgres a copied database. */
+/** A migrated database of its own for every test: a file of the same bytes, or on Postgres a copied database, which later tests get too. */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +12,10 @@ import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void> }
 
 const serverUrl = Bun.env['TEST_DATABASE_URL'] ?? ''
+/** What the names of databases begin with that are dropped at the end of a run of the suite. */
+const run = Bun.env['SOUK_TEST_RUN']
 /** Databases of this process: a process of an earlier run may have had its number, and left some. */
-const ours = `${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+const ours = `${run ?? 'souk_test'}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
 let made = 0
 
 /** An empty directory that is gone when the file's tests have run. */
@@ -24,22 +26,23 @@ export function temporaryDir(): string {
 }
 const directories = new Set<string>()
 
-/** Removes what the tests of a file left: called after each file, because a worker that runs many ends without a word. */
+/**
+ * Removes what the tests of a file left: called after each file, because a worker that runs many ends without a word. Databases stay for
+ * the next file where somebody drops them at the end of the run (test/run.ts).
+ */
 export async function cleanUp(): Promise<void> {
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
   directories.clear()
+  if (run !== undefined) return
   idle.length = 0
-  for (const { client, database } of kept.splice(0)) {
-    await client.end()
-    await database.drop()
-  }
+  for (const one of kept.splice(0)) await forget(one)
   const client = administrator
   administrator = undefined
   await (await client)?.end()
 }
 
 export async function testDatabase(): Promise<TestDatabase> {
-  if (engine === 'postgres') return databaseLike(await postgresTemplate())
+  if (engine === 'postgres') return lent()
   const dataDir = temporaryDir()
   const file = join(dataDir, 'souk.db')
   sqliteTemplate ??= migratedSqlite(temporaryDir())
@@ -88,53 +91,76 @@ function howToCopy(): Promise<string> {
 }
 let copying: Promise<string> | undefined
 
-async function databaseLike(source: string): Promise<TestDatabase> {
-  const name = `souk_test_${ours}_${made++}`
+async function databaseLike(source: string): Promise<string> {
+  const name = `${ours}_${made++}`
   await administer(`CREATE DATABASE ${name} TEMPLATE ${source} ${await howToCopy()}`)
-  return { url: urlOf(name), dataDir: temporaryDir(), drop: () => dropDatabase(name) }
+  return name
 }
 
 const dropDatabase = (name: string) => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined)
 
-/** A second database that holds the same. Nobody may have the first one open. */
-export async function copyOf({ url, dataDir }: Pick<TestDatabase, 'url' | 'dataDir'>): Promise<TestDatabase> {
-  if (engine === 'postgres') return databaseLike(new URL(url).pathname.slice(1))
+/** A second database that holds the same. Nobody may write to the first one any more, nor on SQLite have it open. */
+export async function copyOf(source: TestDatabase): Promise<TestDatabase> {
+  if (engine === 'postgres') {
+    const contents = known.get(source) ?? contentsOf(source.url)
+    known.set(source, contents)
+    return lent(await contents)
+  }
   const copy = await testDatabase()
   for (const suffix of ['', '-wal']) {
-    const file = join(dataDir, `souk.db${suffix}`)
+    const file = join(source.dataDir, `souk.db${suffix}`)
     if (existsSync(file)) copyFileSync(file, join(copy.dataDir, `souk.db${suffix}`))
   }
   return copy
 }
+const known = new WeakMap<TestDatabase, Promise<Contents>>()
 
-/** A database that is lent again and again, and the connection on which it is filled. */
-type Kept = { database: TestDatabase; client: pg.Client }
+/** A database that is lent again and again, the connection on which it is filled, and what its tables and settings looked like at first. */
+type Kept = { name: string; client: pg.Client; isLost: boolean; shape: string; isNew: boolean }
 const kept: Kept[] = []
 const idle: Kept[] = []
 
 /**
- * The same, where many are wanted one after another: on Postgres one that was dropped before holds, to the row, what is to be copied
- * instead of what it held, which takes a third of the time of making one and dropping it. Nobody may write to the first one any more.
+ * One that was lent before holds, to the row, what is wanted instead of what it held, which takes a third of the time of making one and
+ * dropping it.
+ * @param wanted what a new one holds, where nothing is said
  */
-export async function lentCopyOf(source: TestDatabase): Promise<TestDatabase> {
-  if (engine === 'sqlite') return copyOf(source)
-  const one = idle.pop() ?? (await keptDatabase())
-  const contents = known.get(source) ?? contentsOf(source.url)
-  known.set(source, contents)
-  await refill(one.client, await contents)
-  return { url: one.database.url, dataDir: temporaryDir(), drop: async () => void idle.push(one) }
+async function lent(wanted?: Contents): Promise<TestDatabase> {
+  const one = (await givenBack()) ?? (await keptDatabase())
+  newOne ??= await contentsOf(urlOf(one.name))
+  if (wanted && one.isNew) await empty(one)
+  if (wanted || !one.isNew) await refill(one.client, wanted ?? newOne)
+  one.isNew = false
+  return { url: urlOf(one.name), dataDir: temporaryDir(), drop: async () => void idle.push(one) }
 }
-const known = new WeakMap<TestDatabase, ReturnType<typeof contentsOf>>()
+/** What a migrated database holds that nobody wrote to. */
+let newOne: Contents | undefined
 
 async function keptDatabase(): Promise<Kept> {
-  const database = await testDatabase()
-  const one = { database, client: await connected(database.url) }
+  const name = await databaseLike(await postgresTemplate())
+  const client = await connected(urlOf(name))
+  const one = { name, client, isLost: false, shape: (await lookedAt(client)).shape, isNew: true }
+  watch(one)
   kept.push(one)
   return one
 }
 
+/** Tests end connections, this one too. */
+function watch(one: Kept): void {
+  one.client.on('error', () => {
+    one.isLost = true
+  })
+}
+
+async function forget({ name, client }: Kept): Promise<void> {
+  await client.end().catch(() => undefined)
+  await dropDatabase(name)
+}
+
+type Contents = readonly { name: string; columns: string; rows: string }[]
+
 /** The rows of a Postgres database by table, as JSON, and the columns that are written: what is generated follows from them. */
-async function contentsOf(url: string): Promise<{ name: string; columns: string; rows: string }[]> {
+async function contentsOf(url: string): Promise<Contents> {
   const client = await connected(url)
   try {
     const { rows: tables } = await client.query<{ name: string; columns: string }>(`
@@ -151,27 +177,67 @@ async function contentsOf(url: string): Promise<{ name: string; columns: string;
 }
 
 /** As the server restores a dump: no trigger fires, and no reference is looked up. */
-async function refill(client: pg.Client, contents: Awaited<ReturnType<typeof contentsOf>>): Promise<void> {
+const asRestored = 'set local session_replication_role = replica;'
+/** Where so much is left of rows that are gone, the server looks through it again and again. */
+const sweptFrom = 64 * 1024
+
+/** One that was given back, without a row. One whose tables, triggers or settings were changed is dropped. */
+async function givenBack(): Promise<Kept | undefined> {
+  const one = idle.pop()
+  if (!one) return undefined
+  if (one.isLost) {
+    Object.assign(one, { client: await connected(urlOf(one.name)), isLost: false })
+    watch(one)
+  }
+  if (await empty(one)) return one
+  kept.splice(kept.indexOf(one), 1)
+  await forget(one)
+  return givenBack()
+}
+
+/** Returns false, and leaves it as it is, if it is not made as it was at first. */
+async function empty({ client, shape }: Kept): Promise<boolean> {
   // Of whoever was killed, or stopped for good, nothing may come any more. (Told to wait, the server looks ten times a second.)
   let others: number | null = 1
   while (others) {
     const ending = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
     others = (await client.query(ending)).rowCount
   }
-  const { rows: used } = await client.query<{ name: string }>(`
-    select oid::regclass::text as name from pg_class
-    where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0`)
-  const emptying = used.map(({ name }) => `delete from ${name};`)
+  const found = await lookedAt(client)
+  if (found.shape !== shape) return false
+  await client.query(['begin;', asRestored, ...found.used.map(({ name }) => `delete from ${name};`), 'commit'].join('\n'))
+  const large = found.used.flatMap(({ name, bytes }) => (bytes > sweptFrom ? name : []))
+  if (large.length > 0) await client.query(`vacuum ${large.join(', ')}`)
+  return true
+}
+
+type Looked = { shape: string; used: { name: string; bytes: number }[] }
+
+/** What tells that a database is made as at first, and which tables hold, or held, something. */
+async function lookedAt(client: pg.Client): Promise<Looked> {
+  const { rows } = await client.query<Looked>(`
+    select md5(concat(
+        (select string_agg(concat(relname, relnatts, relchecks, relrowsecurity), ' ' order by relname) from pg_class where relnamespace = 'public'::regnamespace),
+        (select string_agg(concat(tgname, tgenabled), ' ' order by tgname, tgrelid) from pg_trigger where not tgisinternal),
+        (select string_agg(setconfig::text, ' ' order by setrole) from pg_db_role_setting s join pg_database d on d.oid = setdatabase where datname = current_database())
+      )) as shape,
+      (select coalesce(json_agg(json_build_object('name', oid::regclass::text, 'bytes', pg_relation_size(oid))), '[]') from pg_class
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0) as used`)
+  return rows[0] as Looked
+}
+
+/** Into an empty one. */
+async function refill(client: pg.Client, contents: Contents): Promise<void> {
   const filling = contents.map(
     ({ name, columns, rows }) =>
       `insert into ${name} (${columns}) select ${columns} from json_populate_recordset(null::${name}, ${client.escapeLiteral(rows)});`,
   )
-  await client.query(['begin; set local session_replication_role = replica;', ...emptying, ...filling, 'commit'].join('\n'))
+  await client.query(['begin;', asRestored, ...filling, 'commit'].join('\n'))
 }
 
 /** An empty Postgres database, without a single table. */
 export async function emptyPostgres(): Promise<{ url: string; drop(): Promise<void> }> {
-  const name = `souk_empty_${ours}_${made++}`
+  const name = `${ours}_empty_${made++}`
   await administer(`CREATE DATABASE ${name}`)
   return { url: urlOf(name), drop: () => dropDatabase(name) }
 }

@@ -1,11 +1,11 @@
 import type { ICountry } from 'countries-list'
-import alpha3 from 'countries-list/minimal/countries.2to3.min.json'
 import { AppError } from '../../core/errors.ts'
+import { alpha3Of, isCountry } from '../../lib/country-code.ts'
+
+export { isCountry }
 
 export type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
 
-/** Codes that ISO 3166-1 reserves or leaves to its users: Ascension, Tristan da Cunha, Kosovo. */
-const unassigned = new Set(['AC', 'TA', 'XK'])
 const regions: Record<ICountry['continent'], string> = {
   AF: 'Africa',
   AN: 'Antarctica',
@@ -23,7 +23,7 @@ export async function countries(): Promise<Country[]> {
     .filter(([code]) => isCountry(code))
     .map(([code, { name, currency, phone, continent }]) => ({
       code,
-      code3: alpha3[code as keyof typeof alpha3],
+      code3: alpha3Of(code),
       name,
       currency: currency[0] ?? null,
       callingCode: phone[0] === undefined ? null : `+${phone[0]}`,
@@ -31,9 +31,6 @@ export async function countries(): Promise<Country[]> {
     }))
     .sort((a, b) => (a.code < b.code ? -1 : 1))
 }
-
-/** Whether the text is a code of ISO 3166-1 alpha-2 that is in use. */
-export const isCountry = (code: string): boolean => Object.hasOwn(alpha3, code) && !unassigned.has(code)
 
 /** @throws AppError INVALID, naming the field of the body, for what is no such code */
 export function assertCountry(code: string, field: string): void {

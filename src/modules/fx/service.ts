@@ -36,7 +36,10 @@ export async function daysWithRate(from: From, currency: string): Promise<readon
   return fixedRateOf(currency) === undefined ? pricedSpans(await store.days(from, currency)) : [always]
 }
 
-export type Fetched = { readonly outcome: 'off' | 'known' | 'failed' } | { readonly outcome: 'read'; readonly added: number }
+export type Fetched =
+  | { readonly outcome: 'off' | 'known' }
+  | { readonly outcome: 'failed'; readonly source: string; readonly problem: string }
+  | { readonly outcome: 'read'; readonly added: number }
 
 /**
  * Reads the rates of the day from FX_RATES_URL, unless they are known. An answer that cannot be believed, or none, leaves
@@ -53,7 +56,7 @@ export async function fetchRatesOfDay(deps: FxDeps): Promise<Fetched> {
   const read = await readFrom(deps, url, today)
   if ('problem' in read) {
     log.warn('fx.no_rates', { source, problem: read.problem })
-    return { outcome: 'failed' }
+    return { outcome: 'failed', source, problem: read.problem }
   }
   if (read.refused.length > 0) log.warn('fx.rates_refused', { source, currencies: read.refused })
   const rows = [...read.rates].map(([currency, usdPerUnit]) => ({ day: read.day, currency, usdPerUnit, source }))

@@ -1,5 +1,5 @@
 import type { Deps } from '../../core/deps.ts'
-import { isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../core/job-table.ts'
+import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../core/job-table.ts'
 import { aside } from '../../core/request.ts'
 import { openSchedule, type Schedule } from '../../core/schedule.ts'
 import { createTally } from '../../lib/prometheus.ts'
@@ -290,7 +290,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
   async function begin(given: readonly Runnable[]): Promise<void> {
     for (const one of given) {
       const entry = jobTable[one.name]
-      const pattern = patternOf(one.name, config.jobSchedules)
+      const pattern = patternOf(one.name, config)
       const schedule = pattern === undefined ? undefined : await openSchedule(pattern)
       const { intervalMs, stuckAfterMs } = pacesOf(entry, schedule, clock.now())
       const isRare = intervalMs >= rareMs
@@ -336,7 +336,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
         const job = jobs.get(name)
         const row = stored.get(name)
         const entry = jobTable[name]
-        const pattern = patternOf(name, config.jobSchedules)
+        const pattern = patternOf(name, config)
         const schedule = job?.schedule ?? (pattern === undefined ? undefined : await openSchedule(pattern))
         const told = job && isOurs(job) && hasBegun ? job.told : row ? toldOf(row) : nothingTold
         const [oldest] = job?.runs ?? []
@@ -355,6 +355,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
           holder,
           ...told,
           state,
+          idleBecause: idleBecause(name, config) ?? null,
           runningSince,
           requestedAt: row?.requestedAt ?? null,
           nextRun,

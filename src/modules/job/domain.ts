@@ -38,6 +38,8 @@ export type JobStatus = {
   readonly pattern: string | undefined
   readonly everyProcess: boolean
   readonly state: JobState
+  /** Why there is nothing for it to do with these settings. */
+  readonly idleBecause: string | null
   readonly holder: string | null
   readonly runningSince: number | null
   readonly startedAt: number | null
@@ -55,7 +57,7 @@ export const jobView = (status: JobStatus) => {
   const { startedAt, endedAt, durationMs, result, error } = status
   const times = pick(status, 'runningSince', 'nextRun', 'requestedAt')
   return {
-    ...pick(status, 'name', 'state', 'everyProcess', 'holder'),
+    ...pick(status, 'name', 'state', 'idleBecause', 'everyProcess', 'holder'),
     schedule: status.pattern ?? null,
     lastRun: startedAt === null || result === null ? null : { ...isoTimes({ startedAt, endedAt }), durationMs, result, error },
     ...isoTimes({ lastSuccessAt: status.succeededAt, ...times }),

@@ -23,6 +23,7 @@ export const JobRecord = t.Object(
       description:
         '`stuck`: a run takes longer than three times what lies between two runs (at least 5 minutes, at most 6 hours). `off`: it does not run by itself.',
     }),
+    idleBecause: nullable(t.String({ description: 'The setting by which it has nothing to do; null where it has something.' })),
     everyProcess: t.Boolean({ description: 'Each process on the database runs it; of other jobs, one process at a time.' }),
     holder: nullable(t.String({ description: 'The process that runs it; null where each does, or nobody yet.' })),
     schedule: nullable(t.String({ description: 'Six fields from second to weekday, UTC; null: switched off.' })),

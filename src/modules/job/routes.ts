@@ -44,7 +44,7 @@ export const jobRoutes = (deps: HttpDeps & JobDeps & AttestationDeps) =>
         detail: {
           summary: 'Run a job now',
           description:
-            'Also one that is switched off. It is kept that the run was asked for: it begins at once where the process that answers runs the job, within 10 seconds where another does, and at the next start if the process ends before; `lastRun` of the list tells what came of it. Asked for again before it has begun, it runs once. 409 while it runs.',
+            'Also one that is switched off. It is kept that the run was asked for: it begins at once where the process that answers runs the job, within 10 seconds where another does, and at the next start if the process ends before; `lastRun` of the list tells what came of it. Asked for again before it has begun, it runs once. 409 while it runs, and where the settings leave it nothing to do (`idleBecause`).',
         },
       },
     )

@@ -1,7 +1,7 @@
 import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
-import { isJobName, type JobName } from '../../core/job-table.ts'
+import { idleBecause, isJobName, type JobName } from '../../core/job-table.ts'
 import { labelled } from '../../lib/prometheus.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { audited } from '../audit/index.ts'
@@ -20,15 +20,17 @@ export function assertJob(name: string): JobName {
 /**
  * Has a job run now, also one that is switched off. It begins at once where this process runs it, and otherwise within 10 seconds in
  * the one that does; asked for twice before it has begun, it runs once.
- * @throws AppError NOT_FOUND for what is no job, CONFLICT while it runs
+ * @throws AppError NOT_FOUND for what is no job, CONFLICT while it runs, and where the settings leave it nothing to do
  */
 export async function requestRun(
-  deps: Pick<Deps, 'db' | 'clock' | 'newId'> & JobDeps,
+  deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'config'> & JobDeps,
   change: Pick<Change, 'actor' | 'write'>,
   named: string,
 ): Promise<{ name: JobName; requestedAt: string }> {
   const name = assertJob(named)
-  const { jobBoard: board, jobStore: store, clock } = deps
+  const { jobBoard: board, jobStore: store, clock, config } = deps
+  const why = idleBecause(name, config)
+  if (why !== undefined) throw new AppError('CONFLICT', `The job has nothing to do: ${why}`)
   const requested = await audited(deps, change, { action: 'job.requested', subject: name }, async (tx, tell) => {
     const row = await store.find(tx, name)
     if (board.isRunning(name, row)) throw new AppError('CONFLICT', 'The job is running')

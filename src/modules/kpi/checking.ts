@@ -1,12 +1,13 @@
-import type { Database, Reader } from '../../../db/engine.ts'
+import type { Aside } from '../../../db/engine.ts'
 import { system } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { audit } from '../audit/index.ts'
 import { type Difference, dayText } from './domain.ts'
-import { differencesOf, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
+import { differencesOf, keptName, keptOf, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
 import { addSums, kpiStore as store } from './store.ts'
 
-type MendDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
+type MendDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log' | 'life'>
+type Read = Pick<Aside, 'rows'>
 
 const problemsMax = 20
 /** Days of which sums by more than a day are looked at together. */
@@ -14,7 +15,7 @@ const blockDays = 64
 const blockOf = (day: number): number => Math.floor(day / blockDays) * blockDays
 
 /** The days of which there is anything, oldest first. Between two of them others have their turn. */
-async function* days(read: Pick<Reader, 'rows'>): AsyncGenerator<number> {
+async function* days(read: Read): AsyncGenerator<number> {
   for (let day = await nextDay(read, 0); day !== undefined; day = await nextDay(read, day + 1)) {
     yield day
     await new Promise((resume) => setImmediate(resume))
@@ -22,7 +23,7 @@ async function* days(read: Pick<Reader, 'rows'>): AsyncGenerator<number> {
 }
 
 /** The blocks that days lie in, each once, after its days. */
-async function* withBlocks(read: Pick<Reader, 'rows'>): AsyncGenerator<{ day: number } | { block: number }> {
+async function* withBlocks(read: Read): AsyncGenerator<{ day: number } | { block: number }> {
   let block: number | undefined
   for await (const day of days(read)) {
     if (block !== undefined && block !== blockOf(day)) yield { block }
@@ -37,7 +38,7 @@ const toldSpan = (one: SpanDifference): string =>
   `${one.kpi} of ${one.key} in ${one.span} days from ${dayText(one.day)}: ${one.kept} is kept of ${one.counted}`
 
 /** What the dashboards count against what there is: each day by one statement, so that a write in between changes nothing. */
-export async function* kpiFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<{ subject: string; problems: string[] }> {
+export async function* kpiFindings(read: Read): AsyncGenerator<{ subject: string; problems: string[] }> {
   if (!(await store.isFilled(read))) return
   const problems: string[] = []
   for await (const at of withBlocks(read)) {
@@ -48,17 +49,31 @@ export async function* kpiFindings({ read }: Pick<Database, 'read'>): AsyncGener
   yield { subject: 'figures of the dashboards', problems: problems.slice(0, problemsMax) }
 }
 
-/** Makes up what is kept of a day for what its facts say, in one write. Returns what it made up. */
-const mendDay = (deps: MendDeps, day: number, isFirst: boolean): Promise<Difference[]> =>
-  deps.db.write(async (tx) => {
-    const found = await differencesOf(tx, day)
-    await store.append(
-      tx,
-      found.map(({ kpi, key, counted, kept }) => ({ kpi, day, id: deps.newId('change'), key, value: counted - kept })),
+/** Figures that are made up in one write: others wait behind it. */
+const mendedAtOnce = 500
+
+/**
+ * Makes up what is kept of a day for what its facts say, in small writes. What has changed since it was found is left: facts and figures
+ * change together, so nothing else has.
+ * @returns what it made up
+ */
+async function mendDay(deps: MendDeps, day: number, found: readonly Difference[], isFirst: boolean): Promise<Difference[]> {
+  const mended: Difference[] = []
+  for (let at = 0; at < found.length; at += mendedAtOnce)
+    mended.push(
+      ...(await deps.db.write(async (tx) => {
+        const kept = await keptOf(tx, day)
+        const some = found.slice(at, at + mendedAtOnce).filter((one) => (kept.get(keptName(one)) ?? 0) === one.kept)
+        await store.append(
+          tx,
+          some.map(({ kpi, key, counted, kept: before }) => ({ kpi, day, id: deps.newId('change'), key, value: counted - before })),
+        )
+        if (!isFirst && some.length > 0) await noteMended(tx, deps, day, some)
+        return some
+      })),
     )
-    if (!isFirst && found.length > 0) await noteMended(tx, deps, day, found)
-    return found
-  })
+  return mended
+}
 
 const mendBlock = (deps: MendDeps, block: number): Promise<SpanDifference[]> =>
   deps.db.write(async (tx) => {
@@ -86,19 +101,25 @@ export type Rebuilt = { readonly days: number; readonly differences: number }
  */
 export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
   let [count, differences] = [0, 0]
-  for await (const at of withBlocks(deps.db.read)) {
-    const isDay = 'day' in at
-    if (isDay) count++
-    const found = isDay ? await differencesOf(deps.db.read, at.day) : await spanDifferences(deps.db.read, at.block)
-    if (found.length === 0) continue
-    differences += found.length
-    const day = isDay ? at.day : at.block
-    deps.log.error('kpis.differ', {
-      day: dayText(day),
-      figures: found.slice(0, problemsMax).map((one) => ({ ...one, day: dayText(one.day) })),
-    })
-    if (isDay) await mendDay(deps, day, false)
-    else await mendBlock(deps, day)
+  const aside = deps.db.aside()
+  try {
+    for await (const at of withBlocks(aside)) {
+      if (deps.life.stopping) break
+      const isDay = 'day' in at
+      if (isDay) count++
+      const day = isDay ? at.day : at.block
+      const found = isDay ? await differencesOf(aside, day) : await spanDifferences(aside, day)
+      if (found.length === 0) continue
+      differences += found.length
+      deps.log.error('kpis.differ', {
+        day: dayText(day),
+        figures: found.slice(0, problemsMax).map((one) => ({ ...one, day: dayText(one.day) })),
+      })
+      if (isDay) await mendDay(deps, day, found, false)
+      else await mendBlock(deps, day)
+    }
+  } finally {
+    aside.close()
   }
   return { days: count, differences }
 }
@@ -106,18 +127,32 @@ export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
 /** Days between two lines of the log that say how far a first count is. */
 const progressDays = 100
 
+/** How often a day is counted of which something changed meanwhile; the night mends what is left. */
+const triesOfDay = 5
+
 /**
- * Counts what was there before the figures were kept: once, before an instance lets anybody in. One that is broken off goes on, and of two
- * processes neither counts twice.
+ * Counts what was there before the figures were kept: once. Others buy and read meanwhile, and until it has ended the dashboards say that they
+ * cannot tell yet. One that is broken off goes on at the next start, and of two processes neither counts twice.
  */
 export async function fillKpis(deps: MendDeps): Promise<void> {
-  const { db, log, clock } = deps
+  const { db, log, clock, life } = deps
   if (await store.isFilled(db.read)) return
-  let count = 0
-  for await (const day of days(db.read)) {
-    if ((await differencesOf(db.read, day)).length > 0) await mendDay(deps, day, true)
-    if (++count % progressDays === 0) log.info('kpis.counting', { day: dayText(day), days: count })
+  life.countingPast = true
+  const aside = db.aside()
+  try {
+    let count = 0
+    for await (const day of days(aside)) {
+      if (life.stopping) return
+      for (let left = triesOfDay; left > 0; left--) {
+        const found = await differencesOf(aside, day)
+        if ((await mendDay(deps, day, found, true)).length === found.length) break
+      }
+      if (++count % progressDays === 0) log.info('kpis.counting', { day: dayText(day), days: count })
+    }
+    await db.write((tx) => store.setFilled(tx, clock.now()))
+    if (count > 0) log.info('kpis.counted', { days: count })
+    life.countingPast = false
+  } finally {
+    aside.close()
   }
-  await db.write((tx) => store.setFilled(tx, clock.now()))
-  if (count > 0) log.info('kpis.counted', { days: count })
 }

@@ -1,4 +1,5 @@
 import type { Deps } from '../../core/deps.ts'
+import { AppError } from '../../core/errors.ts'
 import { usdOf } from '../../lib/usd.ts'
 import { kybCohorts } from '../kyb/domain.ts'
 import {
@@ -14,9 +15,24 @@ import {
   type Span,
   windowOf,
 } from './domain.ts'
+import { rankingStore } from './ranking-store.ts'
 import { type Sum, kpiStore as store } from './store.ts'
 
-type ReadDeps = Pick<Deps, 'db' | 'clock'>
+type ReadDeps = Pick<Deps, 'db' | 'clock' | 'life'>
+
+const triedAgainSeconds = 30
+
+/**
+ * The days that are asked for.
+ * @throws AppError UNAVAILABLE while what was there before figures were kept is being counted: a past without sales would be a lie
+ */
+function spanOf({ clock, life }: ReadDeps, asked: AskedWindow): Span {
+  const span = windowOf(asked, clock.now())
+  if (!life.countingPast) return span
+  throw new AppError('UNAVAILABLE', 'What was sold before this version is still being counted: try again later', {
+    retryAfterSeconds: triedAgainSeconds,
+  })
+}
 
 /** A figure of the dashboards: what it is broken down by, where those are a few that are known; and whether it is money. */
 const figures = {
@@ -50,15 +66,15 @@ const of = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.k
  * A figure over a window of days, with the window of the same length before.
  * @throws AppError INVALID, naming the parameter of the window
  */
-export async function readFigure({ db, clock }: ReadDeps, figure: Figure, asked: AskedWindow) {
-  const span = windowOf(asked, clock.now())
-  return figureOf(figure, span, await store.sums(db.read, [figure], span, previousOf(span)))
+export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWindow) {
+  const span = spanOf(deps, asked)
+  return figureOf(figure, span, await store.sums(deps.db.read, [figure], span, previousOf(span)))
 }
 
 /** What was sold, in dollars; `unpriced`: how many sums of money have no worth in dollars yet, and so are in none of it. */
-export async function readGmv({ db, clock }: ReadDeps, asked: AskedWindow) {
-  const span = windowOf(asked, clock.now())
-  const sums = await store.sums(db.read, ['GMV', 'UNPRICED'], span, previousOf(span))
+export async function readGmv(deps: ReadDeps, asked: AskedWindow) {
+  const span = spanOf(deps, asked)
+  const sums = await store.sums(deps.db.read, ['GMV', 'UNPRICED'], span, previousOf(span))
   return { ...figureOf('GMV', span, sums), unpriced: add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV')) }
 }
 
@@ -84,7 +100,7 @@ function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof st
  * @throws AppError INVALID, naming the parameter of the window
  */
 export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
-  const span = windowOf(asked, deps.clock.now())
+  const span = spanOf(deps, asked)
   const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span)
   const both = (sums: readonly Sum[]) => ({ confirmed: add(of(sums, 'GMV')), refunded: add(of(sums, 'REFUNDS')) })
   const processors = [...new Set([...of(keys, 'GMV'), ...of(keys, 'REFUNDS')].map(({ key }) => key))].sort()
@@ -105,9 +121,10 @@ export type AskedRanking = AskedWindow & { readonly limit?: string | undefined }
 const limitOf = ({ limit }: AskedRanking): number => Math.min(Math.max(Number(limit ?? rankedDefault), 1), rankedMax)
 
 /** The merchants for whose shops partners sold the most, by dollars and then by id. */
-export async function readTopMerchants({ db, clock }: ReadDeps, asked: AskedRanking) {
-  const span = windowOf(asked, clock.now())
-  const rows = await store.topMerchants(db.read, span, limitOf(asked))
+export async function readTopMerchants(deps: ReadDeps, asked: AskedRanking) {
+  const span = spanOf(deps, asked)
+  const limit = limitOf(asked)
+  const rows = (await rankingStore.headOfMerchants(deps.db.read, span, limit)) ?? (await store.topMerchants(deps.db.read, span, limit))
   const data = rows.map(({ id, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     merchantId: id,
@@ -119,9 +136,10 @@ export async function readTopMerchants({ db, clock }: ReadDeps, asked: AskedRank
 }
 
 /** The products of which partners sold the most units, by these and then by id. */
-export async function readTopProducts({ db, clock }: ReadDeps, asked: AskedRanking) {
-  const span = windowOf(asked, clock.now())
-  const rows = await store.topProducts(db.read, span, limitOf(asked))
+export async function readTopProducts(deps: ReadDeps, asked: AskedRanking) {
+  const span = spanOf(deps, asked)
+  const limit = limitOf(asked)
+  const rows = (await rankingStore.headOfProducts(deps.db.read, span, limit)) ?? (await store.topProducts(deps.db.read, span, limit))
   const data = rows.map(({ id, title, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     productId: id,

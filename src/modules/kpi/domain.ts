@@ -29,6 +29,34 @@ export function runsOf(from: number, to: number, [span = 1, ...finer]: readonly 
   return [...runsOf(from, first, finer), { span, from: first, to: end }, ...runsOf(end, to, finer)]
 }
 
+/** One sum of `span` days from `day` on. */
+export type Piece = { readonly span: number; readonly day: number }
+
+/** The sums that make up a window, each by itself. */
+export const piecesOf = ({ from, to }: Span): Piece[] =>
+  runsOf(from, to + 1).flatMap((run) =>
+    Array.from({ length: (run.to - run.from) / run.span }, (_, nth) => ({ span: run.span, day: run.from + nth * run.span })),
+  )
+
+/** At least as many lists as this are a window's, where there are any of so many days: those at its ends reach beyond it. */
+const listsMin = 3
+
+/** Sums of one length that cover a window, as few of them as are not much more than it. */
+export function listsOf({ from, to }: Span): Piece[] {
+  const span = spans.find((days) => days * listsMin <= to - from + 1) ?? 1
+  const first = Math.floor(from / span) * span
+  return Array.from({ length: Math.floor((to - first) / span) + 1 }, (_, nth) => ({ span, day: first + nth * span }))
+}
+
+/** What is ranked. `cents`: of US dollars; `n`: orders of a merchant, units of a product. */
+export type RankedRow = {
+  readonly id: string
+  readonly title: string
+  readonly shopName: string
+  readonly cents: number
+  readonly n: number
+}
+
 type Transaction = typeof unifiedTransactions.$inferSelect
 /** What of a movement of money the figures go by. */
 export type Counted = Pick<Transaction, 'id' | 'kind' | 'shopId' | 'processor' | 'affiliateId' | 'usdCents' | 'at' | 'confirmed'>

@@ -25,7 +25,7 @@ const peopleAndGoods = (from: number, to: number): SQL => sql`
   union all select 'USERS', ${dayIn('created_at')}, 'CUSTOMER', count(*)
   from customers where password_hash is not null and ${between('created_at', from, to)} group by 2
   union all select 'SHOPS', ${dayIn('s.verified_at')}, k.cohort, count(*)
-  from shops s join kyb_records k on k.merchant_id = s.merchant_id and k.status = 'APPROVED'
+  from shops s join kyb_records k on k.merchant_id = s.merchant_id and k.status <> 'REJECTED' and k.status = 'APPROVED'
   where ${between('s.verified_at', from, to)} group by 2, 3
   union all select 'PRODUCTS', ${dayIn('created_at')}, created_as, count(*)
   from products where ${between('created_at', from, to)} group by 2, 3`
@@ -91,6 +91,17 @@ export async function differencesOf(read: From, day: number): Promise<Difference
     order by kpi, key`)
   return pricedRows(rows).filter(({ counted, kept }) => counted !== kept)
 }
+
+/** What is kept of a day, by figure and key: every write that changes facts of it appends what changes this. */
+export async function keptOf(read: From, day: number): Promise<ReadonlyMap<string, number>> {
+  const rows = await read.rows<{ kpi: Kpi; key: string; value: number }>(sql`
+    select kpi, key, sum(value) as value from (
+      select kpi, key, value from kpi_days where kpi in (${all}) and span = 1 and day = ${day}
+      union all select kpi, key, value from kpi_deltas where kpi in (${all}) and day = ${day}) held
+    group by kpi, key`)
+  return new Map(rows.map(({ kpi, key, value }) => [keptName({ kpi, key }), Number(value)]))
+}
+export const keptName = ({ kpi, key }: Pick<Difference, 'kpi' | 'key'>): string => `${kpi} ${key}`
 
 /** What the orders of a shop in test mode count for, by the facts: what leaves the figures when it goes live. */
 export async function testSalesOf(read: From, shopId: string): Promise<Difference[]> {

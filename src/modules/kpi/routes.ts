@@ -50,7 +50,7 @@ const counts = {
 } as const satisfies Record<string, readonly [Figure, string, string]>
 
 /** What operators see of the network: figures by day, and whom partners sell for. */
-export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock'>) {
+export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) {
   const app = routes(deps, 'Dashboards')
   for (const [name, [figure, summary, description]] of Object.entries(counts))
     app.get(

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf } from '../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
-import { type Delta, type Folded, foldedOf, type Kpi, type Run, runsOf, type Span } from './domain.ts'
+import { type Delta, type Folded, foldedOf, type Kpi, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
 
@@ -34,13 +34,6 @@ const counted = (kpis: readonly Kpi[], span: Span): SQL =>
 
 /** A sum of a figure, by what stands beside it. */
 export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: number }
-export type RankedRow = {
-  readonly id: string
-  readonly title: string
-  readonly shopName: string
-  readonly cents: number
-  readonly n: number
-}
 
 /** What is ranked, with its two figures. */
 const rankedSums = (cents: Kpi, n: Kpi, span: Span): SQL => sql`
@@ -109,7 +102,7 @@ export const kpiStore = {
   /** Of a merchant whose business is approved. */
   async approvedCohort(tx: Writer, merchantId: string): Promise<string | undefined> {
     const rows = await tx.rows<{ cohort: string }>(
-      sql`select cohort from kyb_records where merchant_id = ${merchantId} and status = 'APPROVED' limit 1`,
+      sql`select cohort from kyb_records where merchant_id = ${merchantId} and status <> 'REJECTED' and status = 'APPROVED' limit 1`,
     )
     return rows[0]?.cohort
   },

@@ -19,7 +19,8 @@ const approvedCohort = prepare((queries) =>
   queries
     .select({ cohort: kybRecords.cohort })
     .from(kybRecords)
-    .where(and(valuesOf(kybRecords, ['merchantId']), eq(kybRecords.status, 'APPROVED')))
+    // As the index of those that are live says it: SQLite would look through all that are approved, of every merchant.
+    .where(and(valuesOf(kybRecords, ['merchantId']), sql`${kybRecords.status} <> 'REJECTED'`, eq(kybRecords.status, 'APPROVED')))
     .limit(1),
 )
 const insert = insertOf(kybRecords)

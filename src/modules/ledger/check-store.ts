@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../db/engine.ts'
-import { paymentMessages } from '../../../db/schema/payments.ts'
-import { type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
+import type { paymentMessages } from '../../../db/schema/payments.ts'
+import { type Checked, type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
 
 // Asked for by nobody but `souk check`, and so made by it: bundled, this file may come before the library that makes them.
 /** What has to add up. */
@@ -208,28 +207,26 @@ const work = (): readonly Rule[] => [
 ]
 
 /** Whether the money, the stock and the numbers add up: what does not, by subject; and what is to be done by hand. */
-export async function* bookFindings(db: Pick<Database, 'read'>): AsyncGenerator<Finding> {
+export async function* bookFindings(db: Checked): AsyncGenerator<Finding> {
   yield* findingsOf(db, books())
   for await (const finding of findingsOf(db, work())) yield { ...finding, isWork: true }
   yield { subject: 'disputes of payments that are not here', problems: await strayDisputes(db.read), isWork: true }
 }
 
 /** Of what messages told, for as long as they are kept: a name is looked for as JSON has it. */
-async function strayDisputes(read: Database['read']): Promise<string[]> {
-  const { processor, dispute, shopId, receivedAt, id } = paymentMessages
-  const named = sql`'"reference":"' || replace(replace(d.reference, '\\', '\\\\'), '"', '\\"') || '"'`
-  const isNoted = sql`exists (
-    select 1 from disputes d join payments p on p.id = d.payment_id
-    where p.processor = ${processor} and replace(${dispute}, ${named}, '') <> ${dispute})`
-  const found = await read
-    .select({ processor, dispute, shopId })
-    .from(paymentMessages)
-    .where(sql`${dispute} is not null and ${paymentMessages.resumeAt} is null and not ${isNoted}`)
-    .orderBy(receivedAt, id)
-    .limit(problemsMax)
-  return found.flatMap(({ processor: at, dispute: told, shopId: shop }) =>
-    told
-      ? `Dispute ${told.reference} at ${at}${shop === null ? '' : `, of the account of ${shop}`}: ${told.state}, ${told.amount} ${told.currency} (minor units). Look there whose it is`
-      : [],
-  )
+async function strayDisputes(read: Checked['read']): Promise<string[]> {
+  const found = await read.rows<{ processor: string; dispute: string; shopId: string | null }>(sql`
+    select m.processor, m.dispute, m.shop_id as "shopId"
+    from payment_messages m
+    where m.dispute is not null and m.resume_at is null and not exists (
+      select 1 from disputes d join payments p on p.id = d.payment_id
+      where p.processor = m.processor
+        and replace(m.dispute, '"reference":"' || replace(replace(d.reference, '\\', '\\\\'), '"', '\\"') || '"', '') <> m.dispute)
+    order by m.received_at, m.id limit ${problemsMax}`)
+  return found.map(({ processor, dispute, shopId }) => {
+    const { reference, state, amount, currency }: Told = JSON.parse(dispute)
+    const whose = shopId === null ? '' : `, of the account of ${shopId}`
+    return `Dispute ${reference} at ${processor}${whose}: ${state}, ${amount} ${currency} (minor units). Look there whose it is`
+  })
 }
+type Told = NonNullable<typeof paymentMessages.$inferSelect.dispute>

@@ -4,7 +4,8 @@ import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
 import { daysWithRate, rateNear } from '../fx/index.ts'
 import { deltasOfLines, deltasOfMovement, deltasOfPricing, deltasOfSale, type Sold } from '../kpi/domain.ts'
 import { noteDeltas } from '../kpi/index.ts'
-import { type RateKey, ledgerStore as store, type Transaction, type Unpriced } from './store.ts'
+import { signOf, sumOf, worthOnTop } from './domain.ts'
+import { type RateKey, ledgerStore as store, type Transaction } from './store.ts'
 
 /** A movement of money as it is reported; what it is worth in dollars is found by its `rateDay`. */
 export type Movement = Omit<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
@@ -55,18 +56,26 @@ export async function priceUnpriced({ db }: Pick<Deps, 'db'>): Promise<number> {
 async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { from: string; to: string }): Promise<number> {
   let priced = 0
   for (;;) {
-    const rows = await store.unpriced(db.read, currency, span, pricedAtOnce)
-    const worthOf = await appraiser(db.read, rows)
-    const found: (Unpriced & Worth)[] = []
-    for (const row of rows) found.push({ ...row, ...(await worthOf(row)) })
-    const worths = found.filter(({ usdCents }) => usdCents !== null)
-    if (worths.length === 0) return priced
-    await db.write(async (tx) => {
+    const found = await store.unpriced(db.read, currency, span, pricedAtOnce)
+    if (found.length === 0) return priced
+    const done = await db.write(async (tx) => {
+      // What goes back of an order rounds with what went back before, so nobody else may book of it meanwhile.
+      await store.holdOrders(tx, found)
+      const rows = await store.stillUnpriced(tx, found)
+      const worthOf = await appraiser(tx, rows)
       const told: string[] = []
-      for (const worth of worths) if (await store.price(tx, worth)) told.push(worth.id)
+      for (const row of rows) {
+        const worth = await worthOf(row)
+        if (worth.usdCents === null) continue
+        await store.price(tx, { id: row.id, ...worth })
+        told.push(row.id)
+      }
       await notePriced(tx, told)
+      return { rows: rows.length, told: told.length }
     })
-    priced += worths.length
+    priced += done.told
+    // Where another process has priced them all there may be more.
+    if (done.rows > 0 && done.told === 0) return priced
   }
 }
 
@@ -79,24 +88,35 @@ async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
 }
 
 /**
- * Says what rows are worth. What one order moved on one day has one rate, so that a full refund takes back the very dollars
- * that came in, whatever rates have become known in between.
+ * Says what rows are worth, to be asked of each once and in their order. What one order moved on one day has one rate, and is rounded in all:
+ * so a full refund, in however many pieces, takes back the very dollars that came in, whatever rates have become known in between.
  */
-async function appraiser(from: From, rows: readonly RateKey[]) {
-  const floating = rows.filter(({ currency }) => fixedRateOf(currency) === undefined).map(({ orderId }) => orderId)
-  const known = new Map<string, string | undefined>()
-  if (floating.length > 0)
-    for (const row of await store.ratesOf(from, [...new Set(floating)])) known.set(ofOrder(row), row.usdPerUnit ?? undefined)
+async function appraiser(from: From, rows: readonly Movement[]) {
+  // A dollar is never rounded.
+  const rounded = rows.filter(({ currency }) => fixedRateOf(currency) !== fixedRateOf('USD')).map(({ orderId }) => orderId)
+  const rates = new Map<string, string | undefined>()
+  const sums = new Map<string, { amount: number; usdCents: number }>()
+  const add = (row: Movement, usdCents: number) => {
+    const before = sums.get(sumOf(row)) ?? { amount: 0, usdCents: 0 }
+    const sign = signOf(row)
+    sums.set(sumOf(row), { amount: before.amount + sign * row.amount, usdCents: before.usdCents + sign * usdCents })
+  }
+  if (rounded.length > 0)
+    for (const row of await store.pricedOf(from, [...new Set(rounded)])) {
+      rates.set(ofOrder(row), row.usdPerUnit ?? undefined)
+      add(row, row.usdCents ?? 0)
+    }
   const rateOf = async ({ currency, rateDay }: RateKey): Promise<string | undefined> => {
     const key = `${currency} ${rateDay}`
-    if (!known.has(key)) known.set(key, (await rateNear(from, currency, rateDay))?.usdPerUnit)
-    return known.get(key)
+    if (!rates.has(key)) rates.set(key, (await rateNear(from, currency, rateDay))?.usdPerUnit)
+    return rates.get(key)
   }
-  return async (row: RateKey & Pick<Transaction, 'amount'>): Promise<Worth> => {
-    const usdPerUnit = known.get(ofOrder(row)) ?? (await rateOf(row))
-    return usdPerUnit === undefined
-      ? { usdPerUnit: null, usdCents: null }
-      : { usdPerUnit, usdCents: usdCentsOf(row.amount, row.currency, usdPerUnit) }
+  return async (row: Movement): Promise<Worth> => {
+    const usdPerUnit = rates.get(ofOrder(row)) ?? (await rateOf(row))
+    if (usdPerUnit === undefined) return { usdPerUnit: null, usdCents: null }
+    const usdCents = worthOnTop(row, sums.get(sumOf(row)), (amount) => usdCentsOf(amount, row.currency, usdPerUnit))
+    add(row, usdCents)
+    return { usdPerUnit, usdCents }
   }
 }
 

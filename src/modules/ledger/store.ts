@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, gte, inArray, isNotNull, isNull, lte } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
-import { insertOf } from '../../../db/prepared.ts'
+import { insertOf, lockedRowsOf } from '../../../db/prepared.ts'
 import { unifiedTransactions as transactions } from '../../../db/schema/ledger.ts'
 import { orderLines, orders } from '../../../db/schema/selling.ts'
 import { shops } from '../../../db/schema/shop.ts'
@@ -9,7 +9,6 @@ export type Transaction = typeof transactions.$inferSelect
 export type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 /** Which rate a row has: those of one order, currency and day share it. */
 export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
-export type Unpriced = RateKey & Pick<Transaction, 'id' | 'amount'>
 /** A sale that a partner brought; `key` names its first movement. */
 export type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'currency'> & {
   readonly at: number
@@ -20,19 +19,19 @@ export type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'currency'> & 
 type From = Pick<Reader, 'select'>
 
 const insertNew = insertOf(transactions, 'leave')
+const lockedOrder = lockedRowsOf(orders, ['id'])
 
 export const ledgerStore = {
   /** Those whose key is there already are left out. */
   async insertNew(tx: Writer, rows: readonly Transaction[]): Promise<void> {
     for (const row of rows) await insertNew(tx, row)
   },
-  /** The rates by which rows of these orders were priced. */
-  async ratesOf(from: From, orderIds: readonly string[]): Promise<(RateKey & Pick<Transaction, 'usdPerUnit'>)[]> {
-    const { orderId, currency, rateDay, usdPerUnit } = transactions
+  /** What of these orders is priced. */
+  async pricedOf(from: From, orderIds: readonly string[]): Promise<Transaction[]> {
     return from
-      .select({ orderId, currency, rateDay, usdPerUnit })
+      .select()
       .from(transactions)
-      .where(and(inArray(orderId, [...orderIds]), isNotNull(usdPerUnit)))
+      .where(and(inArray(transactions.orderId, [...orderIds]), isNotNull(transactions.usdPerUnit)))
   },
   /** The next currency, by its code, of which there are rows without a worth. */
   async nextUnpricedCurrency(from: From, after: string): Promise<string | undefined> {
@@ -45,22 +44,31 @@ export const ledgerStore = {
     return row?.currency
   },
   /** Some of the rows without a worth whose rate is of one of these days. */
-  async unpriced(from: From, currency: string, span: { from: string; to: string }, limit: number): Promise<Unpriced[]> {
-    const { id, orderId, amount, rateDay, usdCents } = transactions
+  async unpriced(from: From, currency: string, span: { from: string; to: string }, limit: number): Promise<Transaction[]> {
+    const { rateDay, usdCents } = transactions
     return from
-      .select({ id, orderId, currency: transactions.currency, amount, rateDay })
+      .select()
       .from(transactions)
       .where(and(isNull(usdCents), eq(transactions.currency, currency), gte(rateDay, span.from), lte(rateDay, span.to)))
       .limit(limit)
   },
-  /** Gives a row its worth; false when it has one. */
-  async price(tx: Writer, { id, usdPerUnit, usdCents }: Price): Promise<boolean> {
-    const done = await tx
-      .update(transactions)
-      .set({ usdPerUnit, usdCents })
-      .where(and(eq(transactions.id, id), isNull(transactions.usdCents)))
-      .returning({ id: transactions.id })
-    return done.length > 0
+  /** Locks the orders of rows, in the order in which everybody does. */
+  async holdOrders(tx: Writer, rows: readonly Transaction[]): Promise<void> {
+    for (const id of [...new Set(rows.map(({ orderId }) => orderId))].sort()) await tx.first(lockedOrder, { id })
+  },
+  /** Of these rows those that have no worth yet, in their order. */
+  async stillUnpriced(tx: Writer, rows: readonly Transaction[]): Promise<Transaction[]> {
+    if (rows.length === 0) return []
+    const ids = rows.map(({ id }) => id)
+    return tx
+      .select()
+      .from(transactions)
+      .where(and(inArray(transactions.id, ids), isNull(transactions.usdCents)))
+      .orderBy(asc(transactions.id))
+  },
+  /** Gives a row its worth. */
+  async price(tx: Writer, { id, usdPerUnit, usdCents }: Price): Promise<void> {
+    await tx.update(transactions).set({ usdPerUnit, usdCents }).where(eq(transactions.id, id))
   },
   /** Of these rows those that the dashboards count: of an order whose mode is its shop's. */
   async counted(tx: Writer, ids: readonly string[]): Promise<Transaction[]> {

@@ -23,23 +23,21 @@ const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable',
 
 type HealthDeps = HttpDeps & LogShippingDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState' | 'backupPlaces'>
 
+/** The last checks of each instance. */
+const kept = new WeakMap<HealthDeps['life'], { readonly checks: Promise<Check[]>; readonly madeAt: number }>()
+
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
-function createReadiness(deps: HealthDeps): () => Promise<Check[]> {
-  let checks: Promise<Check[]> | undefined
-  let madeAt = 0
-  return () => {
-    const now = deps.clock.monotonic()
-    if (!checks || now - madeAt >= readinessKeptMs) {
-      madeAt = now
-      checks = readiness(deps)
-    }
-    return checks
-  }
+function current(deps: HealthDeps): Promise<Check[]> {
+  const now = deps.clock.monotonic()
+  const last = kept.get(deps.life)
+  if (last && now - last.madeAt < readinessKeptMs) return last.checks
+  const checks = readiness(deps)
+  kept.set(deps.life, { checks, madeAt: now })
+  return checks
 }
 
-export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationDeps & JobDeps) => {
-  const current = createReadiness(deps)
-  return routes(deps, 'Service')
+export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationDeps & JobDeps) =>
+  routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
       access: 'public',
       anyQuery: true,
@@ -50,7 +48,7 @@ export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationD
       '/health/ready',
       async () => {
         if (deps.life.stopping) throw new AppError('UNAVAILABLE', 'Not ready: stopping', { retryAfterSeconds: retrySeconds })
-        const checks = await current()
+        const checks = await current(deps)
         const failed = checks.filter(({ name, ok }) => !ok && !onlyShown.has(name)).map(({ name }) => name)
         if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, { retryAfterSeconds: retrySeconds })
         return { status: 'ok' as const, version: deps.build.version, checks }
@@ -94,7 +92,6 @@ export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationD
         },
       },
     )
-}
 
 /** A page of another origin whose name resolves to this machine is on the same loopback, and says its own name in `Host`. */
 function isFromHere(request: Request, { guardedAddress }: Pick<HttpDeps, 'guardedAddress'>): boolean {

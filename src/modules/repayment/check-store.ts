@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../db/engine.ts'
-import { type Finding, findingsOf, type Rule } from '../../core/findings.ts'
+import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
 import { dayMs } from '../../lib/day.ts'
 import { daysOfBlock } from './domain.ts'
 
@@ -67,4 +66,4 @@ const rules = (): readonly Rule[] => [
 ]
 
 /** Whether what is kept of merchants is what their repayments come to. */
-export const repaymentFindings = (db: Pick<Database, 'read'>): AsyncGenerator<Finding> => findingsOf(db, rules())
+export const repaymentFindings = (db: Checked): AsyncGenerator<Finding> => findingsOf(db, rules())

@@ -27,7 +27,8 @@ const approved = prepare((queries) =>
   queries
     .select({ id: kybRecords.id })
     .from(kybRecords)
-    .where(and(valuesOf(kybRecords, ['merchantId']), eq(kybRecords.status, 'APPROVED')))
+    // As the index of those that are live says it: SQLite would look through all that are approved, of every merchant.
+    .where(and(valuesOf(kybRecords, ['merchantId']), sql`${kybRecords.status} <> 'REJECTED'`, eq(kybRecords.status, 'APPROVED')))
     .limit(1),
 )
 const ofVersion = eq(shops.version, sql.placeholder('wasVersion'))

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../db/engine.ts'
-import { type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
+import { type Checked, type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
 import { activeTimesOf, always, type Grant, grantLine, grantsOf, type Owner } from './domain.ts'
 
 const addressesAtOnce = 200
@@ -81,7 +80,7 @@ const rules = (): readonly Rule[] => [
 ]
 
 /** Whether what is kept of the trust fabric is what its registries and attestations come to. */
-export async function* trustFindings(db: Pick<Database, 'read'>): AsyncGenerator<Finding> {
+export async function* trustFindings(db: Checked): AsyncGenerator<Finding> {
   yield* findingsOf(db, rules())
   yield { subject: 'grants', problems: await grantProblems(db.read) }
 }
@@ -98,7 +97,7 @@ type Kept = {
 }
 
 /** Grants against wallets and the histories of their owners, some addresses at a time: each time by one statement. */
-async function grantProblems(read: Database['read']): Promise<string[]> {
+async function grantProblems(read: Checked['read']): Promise<string[]> {
   const problems: string[] = []
   for (let last = ''; problems.length < problemsMax; ) {
     const addresses = sql`select address from (select address from attester_wallets union select address from grants) a

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { fxRates } from '../../../db/schema/ledger.ts'
-import { fetchRates } from '../../../jobs/fetch-rates.ts'
+import { fetchRates as runJob } from '../../../jobs/fetch-rates.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import { dayMs } from '../../../src/lib/day.ts'
+import { fetchRatesOfDay as fetchRates } from '../../../src/modules/fx/index.ts'
 import { rateFor, rateNear } from '../../../src/modules/fx/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
@@ -124,7 +125,7 @@ test.each([
   const before = await stored(app)
   app.clock.advance(dayMs)
   service.says(answer)
-  expect(await fetchRates(app.deps)).toEqual({ outcome: 'failed' })
+  await expect(runJob(app.deps)).rejects.toThrow(`no rates were read from ${service.host}: ${problem}`)
   expect(await stored(app)).toEqual(before)
   expect(await rateFor(app.deps.db.read, 'EUR', '2026-01-07')).toEqual({ usdPerUnit: '1.25', day: '2026-01-06' })
   expect(warnings(app)).toEqual([{ level: 'warn', event: 'fx.no_rates', fields: { source: service.host, problem } }])
@@ -146,12 +147,12 @@ test('an answer that does not come is given up, and so is a service that is not 
       },
     },
   )
-  expect(await fetchRates(app.deps)).toEqual({ outcome: 'failed' })
+  expect(await fetchRates(app.deps)).toMatchObject({ outcome: 'failed' })
   expect(warnings(app).at(-1)?.fields).toEqual({ source: service.host, problem: 'timeout' })
   expect(patience).toEqual([10_000])
   never.resolve(new Response())
   await service[Symbol.asyncDispose]()
-  expect(await fetchRates(app.deps)).toEqual({ outcome: 'failed' })
+  expect(await fetchRates(app.deps)).toMatchObject({ outcome: 'failed' })
   expect(warnings(app).at(-1)?.fields).toEqual({ source: service.host, problem: 'connection failed' })
   expect(JSON.stringify(app.logged)).not.toContain('zq9secret')
 })
@@ -161,7 +162,7 @@ test('a failure that nobody foresaw is no answer, and its text, which may quote 
     { FX_RATES_URL: 'https://rates.example/zq9secret' },
     { safeFetch: (url) => Promise.reject(new Error(`odd: ${url}`)) },
   )
-  expect(await fetchRates(app.deps)).toEqual({ outcome: 'failed' })
+  expect(await fetchRates(app.deps)).toMatchObject({ outcome: 'failed' })
   expect(warnings(app)).toEqual([{ level: 'warn', event: 'fx.no_rates', fields: { source: 'rates.example', problem: 'no answer' } }])
 })
 

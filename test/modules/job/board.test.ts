@@ -91,7 +91,7 @@ test('operators read of every job how it stands, its last run and its next, and 
   }
   const before = await read()
   expect(before['forget']).toEqual({
-    ...{ name: 'forget', state: 'idle', everyProcess: false, schedule: '0 */10 * * * *', lastRun: null },
+    ...{ name: 'forget', state: 'idle', idleBecause: null, everyProcess: false, schedule: '0 */10 * * * *', lastRun: null },
     ...{ lastSuccessAt: null, runningSince: null, nextRun: '2026-01-06T12:10:00.000Z', requestedAt: null },
     holder: one.app.deps.processName,
   })
@@ -116,6 +116,34 @@ test('operators read of every job how it stands, its last run and its next, and 
     'souk_job_stuck{job="forget"} 0',
   ])
     expect(text).toContain(`${line}\n`)
+})
+
+test('a job to which the settings leave nothing is off with the reason, runs not by itself, and cannot be asked to: no run of it is called fine', async () => {
+  await using one = await worker({
+    settings: { BACKUP_ENABLED: 'false', JOB_SCHEDULES: 'back-up=* * * * * *' },
+    names: ['forget', 'back-up'],
+  })
+  const { token } = await one.app.superAdmin()
+  const { body } = await one.app.call('GET', path, { token })
+  const why: Record<string, unknown> = Object.fromEntries(
+    body.data.flatMap(({ name, state, schedule, nextRun, idleBecause }: Record<string, string>) =>
+      idleBecause === null ? [] : [[name, [state, schedule, nextRun, idleBecause]]],
+    ),
+  )
+  const because = (reason: string) => ['off', null, null, reason]
+  const backups = engine === 'postgres' ? "PostgreSQL is backed up by PostgreSQL's own tools" : 'BACKUP_ENABLED is false'
+  expect(why).toEqual({
+    'back-up': because(backups),
+    'watch-backups': because(backups),
+    ...(engine === 'postgres' ? { 'quick-check': because('PostgreSQL looks after its pages itself') } : {}),
+    'fetch-rates': because('FX_RATES_URL is not set'),
+    'sync-attestations': because('CHAINS is not set'),
+    'rescan-chains': because('CHAINS is not set'),
+    'record-attested-repayments': because('LENDING_REPAYMENTS_FROM_ATTESTATIONS is not set'),
+  })
+  const asked = await one.app.call('POST', `${path}/back-up/run`, { token })
+  expect([asked.status, asked.body.message]).toEqual([409, `The job has nothing to do: ${backups}`])
+  expect(one.ran).toEqual([])
 })
 
 test('an operator has a job run now: once for a key, also when it is off; while it runs that is 409, and what is no job is 404', async () => {

@@ -10,7 +10,9 @@ import {
   deltasOfMovement,
   deltasOfPricing,
   foldedOf,
+  listsOf,
   percentChange,
+  piecesOf,
   previousOf,
   runsOf,
   windowOf,
@@ -70,6 +72,22 @@ test('the sums that make up a window are of each of its days once, and few', () 
       expect(runs.length).toBeLessThanOrEqual(5)
       const rows = runs.reduce((sum, { span, from: first, to }) => sum + (to - first) / span, 0)
       expect(rows).toBeLessThanOrEqual(2 * 7 + 2 * 7 + Math.ceil(400 / 64))
+      const pieces = piecesOf({ from, to: from + length - 1 })
+      expect(pieces.flatMap((piece) => Array.from({ length: piece.span }, (_, nth) => piece.day + nth))).toEqual(days)
+    }),
+  )
+})
+
+test('lists of one length cover a window, each at its place, and reach beyond it by less than one at either end', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 1, max: 400 }), (from, length) => {
+      const lists = listsOf({ from, to: from + length - 1 })
+      const [{ span, day: first } = { span: 0, day: 0 }] = lists
+      expect(lists).toEqual(lists.map((_, nth) => ({ span, day: first + nth * span })))
+      expect([first % span, first > from, first <= from - span]).toEqual([0, false, false])
+      const end = first + lists.length * span
+      expect([end < from + length, end - span >= from + length]).toEqual([false, false])
+      expect(lists.length).toBeLessThanOrEqual(25)
     }),
   )
 })

@@ -121,14 +121,38 @@ describe('movements', () => {
     ])
   })
 
-  test('movements come by the hundreds, of many orders, each with its own worth', async () => {
+  test('what goes back in pieces is worth in all what came in, whatever each piece rounds to, and what comes back of it is worth what went', async () => {
+    await using app = await testApp()
+    const { movement } = await orderIn(app, 'JPY')
+    await rate(app, 'JPY', today, '0.0064308681672')
+    const yen = (key: string, kind: Movement['kind'], amount: number, processor = 'sandbox') => movement(key, { kind, amount, processor })
+    await record(app, [
+      yen('in', 'CAPTURE', 20),
+      yen('in:card 1', 'GIFT_CARD', 7, 'gift_card'),
+      yen('in:card 2', 'GIFT_CARD', 7, 'gift_card'),
+    ])
+    for (let nth = 0; nth < 20; nth++) await record(app, [yen(`out:${nth}`, 'REFUND', 1)])
+    await record(app, [yen('out:cards', 'GIFT_CARD_REFUND', 14, 'gift_card')])
+    const sum = async (kind: string, processor: string) =>
+      (await rows(app))
+        .filter((row) => row.kind === kind && row.processor === processor)
+        .reduce((all, { usdCents }) => all + Number(usdCents), 0)
+    expect(await sum('CAPTURE', 'sandbox')).toBe(13)
+    expect(await sum('REFUND', 'sandbox')).toBe(13)
+    expect(await sum('GIFT_CARD', 'gift_card')).toBe(9)
+    expect(await sum('GIFT_CARD_REFUND', 'gift_card')).toBe(9)
+    for (let nth = 0; nth < 20; nth++) await record(app, [yen(`back:${nth}`, 'REFUND_REVERSED', 1)])
+    expect(await sum('REFUND_REVERSED', 'sandbox')).toBe(13)
+  })
+
+  test('movements come by the hundreds, of many orders, each sum with its own worth', async () => {
     await using app = await testApp()
     const { movement, shop } = await orderIn(app, 'EUR')
     await rate(app, 'EUR', '2026-01-01', '1.5')
     const ids: string[] = []
     for (let nth = 0; nth < 30; nth++) ids.push((await insertOrder(app, shop.id, { currency: 'EUR' })).id)
     const many = Array.from({ length: 900 }, (_, nth) =>
-      movement(`m:${nth}`, { orderId: ids[nth % 30] ?? '', amount: nth, rateDay: addDays('2026-01-01', nth % 8) }),
+      movement(`m:${nth}`, { orderId: ids[nth % 30] ?? '', amount: nth, rateDay: addDays('2026-01-01', nth % 8), processor: `p${nth}` }),
     )
     await record(app, many)
     const kept = await rows(app)
@@ -177,6 +201,21 @@ describe('movements without a worth', () => {
       ['a waits', '1.1', 1_100],
       ['b priced', '1.1', 1_100],
     ])
+  })
+
+  test('movements without a worth that are told it together round together, after those that had it', async () => {
+    await using app = await testApp()
+    const { movement } = await orderIn(app, 'JPY')
+    const yen = (key: string, kind: Movement['kind'], amount: number) => movement(key, { kind, amount })
+    await record(app, [yen('in', 'CAPTURE', 250), ...Array.from({ length: 120 }, (_, nth) => yen(`out:${nth}`, 'REFUND', 1))])
+    await rate(app, 'JPY', today, '0.0064308681672')
+    await record(
+      app,
+      Array.from({ length: 130 }, (_, nth) => yen(`out then:${nth}`, 'REFUND', 1)),
+    )
+    expect(await priceUnpriced(app.deps)).toEqual({ priced: 121 })
+    const all = (await rows(app)).filter(({ kind }) => kind === 'REFUND')
+    expect(all.reduce((sum, { usdCents }) => sum + Number(usdCents), 0)).toBe(161)
   })
 
   test('movements without a worth that no rate is near enough to wait on, and hold up nobody', async () => {

@@ -1,0 +1,1 @@
+CREATE INDEX "kpi_days_ranked" ON "kpi_days" USING btree ("kpi","span","day","value","key") WHERE kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS');

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { createSpacing } from '../../src/http/spacing.ts'
+import { testApp } from '../support/app.ts'
+import { rawConnection, serveTestApp } from '../support/server.ts'
+
+/** Two at once and then one every 10 ms, within 40 ms; four may wait. */
+function spacingOf() {
+  let now = 1_000
+  const slept: { ms: number; wake: () => void }[] = []
+  const spacing = createSpacing({
+    now: () => now,
+    sleep: (ms) => new Promise((wake) => slept.push({ ms, wake })),
+    apartMs: 10,
+    atOnce: 2,
+    waitMaxMs: 40,
+    waitingMax: 4,
+    sendersMax: 3,
+  })
+  return {
+    /** After how many milliseconds a refusal of this sender goes out. */
+    wait(sender = 'a'): number {
+      const before = slept.length
+      const waits = spacing.wait(sender) !== undefined
+      expect(slept.length - before).toBe(waits ? 1 : 0)
+      return waits ? (slept.at(-1)?.ms ?? 0) : 0
+    },
+    advance(ms: number) {
+      now += ms
+    },
+    async wakeAll() {
+      for (const { wake } of slept) wake()
+      await Promise.resolve()
+      await Promise.resolve()
+    },
+  }
+}
+
+describe('refusals of one sender', () => {
+  test('refusals of one sender go out at once where they are few, and apart where they are many; nobody waits longer than so', async () => {
+    const { wait, advance, wakeAll } = spacingOf()
+    expect([wait(), wait(), wait(), wait()]).toEqual([0, 0, 10, 20])
+    advance(20)
+    await wakeAll()
+    expect([wait(), wait(), wait(), wait()]).toEqual([10, 20, 30, 40])
+    await wakeAll()
+    expect(wait()).toBe(40)
+    await wakeAll()
+    // As many as at first once a while has passed, and no more for a longer one.
+    advance(1_000)
+    expect([wait(), wait(), wait()]).toEqual([0, 0, 10])
+  })
+
+  test('refusals of one sender hold up nobody else, and take no memory beyond a bound', async () => {
+    const { wait, wakeAll } = spacingOf()
+    expect([wait('a'), wait('a'), wait('a'), wait('b'), wait('b'), wait('b')]).toEqual([0, 0, 10, 0, 0, 10])
+    expect([wait('a'), wait('b')]).toEqual([20, 20])
+    // Four wait.
+    expect([wait('a'), wait('c')]).toEqual([0, 0])
+    await wakeAll()
+    expect([wait('a'), wait('b')]).toEqual([40, 30])
+    // Of four senders the one who was refused the longest ago is forgotten.
+    wait('d')
+    expect(wait('c')).toBe(0)
+  })
+
+  test('refusals of one sender wait for large bodies that they read in vain, and for nothing else', async () => {
+    await using app = await testApp()
+    await using served = serveTestApp(app)
+    const done: string[] = []
+    const send = async (name: string, body: string) => {
+      const connection = await rawConnection(served.port)
+      connection.send(
+        `POST /merchant/login HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      )
+      const { status, body: answer } = await connection.answer()
+      connection.close()
+      done.push(name)
+      return `${status} ${JSON.parse(answer).message}`
+    }
+    const large = `{"unheard":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    // Sent before the small one, and most of them answered after it.
+    const answers = Array.from({ length: 70 }, () => send('large', large))
+    const afterAll = Promise.all(answers)
+    await answers[0]
+    expect(await send('small', '{"unheard":[]}')).toBe('400 unknown field: unheard')
+    expect(new Set(await afterAll)).toEqual(new Set(['400 The body is nested deeper than 32 levels']))
+    expect(done.indexOf('small')).toBeLessThan(69)
+  })
+})

@@ -66,6 +66,29 @@ async function seedShops(told: { dataDir: string; databaseUrl: string }): Promis
   return JSON.parse(text) as ShopToBuyIn[]
 }
 
+/**
+ * Lends an empty database for each size, and drops them all afterwards.
+ * @param what they are called by, besides
+ */
+export async function withDatabases(
+  serverUrl: string,
+  { sizes, what }: { sizes: readonly number[]; what: string },
+  use: (databases: { size: number; databaseUrl: string }[]) => Promise<void>,
+): Promise<void> {
+  const databases = sizes.map((size) => {
+    const url = new URL(serverUrl)
+    url.pathname = `/souk_bench_${process.pid}_${what}_${size}`
+    return { size, databaseUrl: url.href }
+  })
+  const nameOf = (databaseUrl: string) => new URL(databaseUrl).pathname.slice(1)
+  try {
+    for (const { databaseUrl } of databases) await administer(serverUrl, `CREATE DATABASE ${nameOf(databaseUrl)}`)
+    await use(databases)
+  } finally {
+    for (const { databaseUrl } of databases) await administer(serverUrl, `DROP DATABASE IF EXISTS ${nameOf(databaseUrl)} WITH (FORCE)`)
+  }
+}
+
 /** Runs a statement by a connection of its own. */
 export async function administer(serverUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl })

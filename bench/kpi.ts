@@ -1,6 +1,6 @@
 /** The dashboards over ten million transactions, against the same over ten thousand; and product reads meanwhile. */
 import { join } from 'node:path'
-import { administer } from './buying-postgres.ts'
+import { withDatabases } from './buying-postgres.ts'
 import type { KpisMeasured, KpisTold, NetworkOf } from './kpi-reads.ts'
 import { children, figure, median, quick, rows, say, spreadOf, work } from './runs.ts'
 
@@ -15,19 +15,10 @@ export async function measureKpis(serverUrl: string | undefined): Promise<void> 
   const sizes = [few, many]
   report('SQLite', await measured(sizes.map((transactions) => ({ dataDir: join(work, `kpi-${transactions}`), transactions }))))
   if (!serverUrl) return
-  const names = sizes.map((transactions) => `souk_bench_${process.pid}_kpi_${transactions}`)
-  try {
-    const networks: NetworkOf[] = []
-    for (const [nth, transactions] of sizes.entries()) {
-      await administer(serverUrl, `CREATE DATABASE ${names[nth]}`)
-      const url = new URL(serverUrl)
-      url.pathname = `/${names[nth]}`
-      networks.push({ dataDir: join(work, `kpi-postgres-${transactions}`), databaseUrl: url.href, transactions })
-    }
-    report('Postgres', await measured(networks))
-  } finally {
-    for (const name of names) await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-  }
+  await withDatabases(serverUrl, { sizes, what: 'kpi' }, async (databases) => {
+    const all = databases.map(({ size, databaseUrl }) => ({ dataDir: join(work, `kpi-postgres-${size}`), databaseUrl, transactions: size }))
+    report('Postgres', await measured(all))
+  })
 }
 
 async function measured(networks: readonly NetworkOf[]): Promise<KpisMeasured> {

@@ -1,6 +1,6 @@
 /** The review queue over a million applications, against the same over ten thousand. */
 import { join } from 'node:path'
-import { administer } from './buying-postgres.ts'
+import { withDatabases } from './buying-postgres.ts'
 import type { QueueOf, QueueTimes, QueueTold } from './lending-queue.ts'
 import { children, figure, median, quick, rows, say, work } from './runs.ts'
 
@@ -14,19 +14,14 @@ export async function measureLending(serverUrl: string | undefined): Promise<voi
   const sizes = [few, many]
   report('SQLite', await timesOf(sizes.map((applications) => ({ dataDir: join(work, `lending-${applications}`), applications }))))
   if (!serverUrl) return
-  const names = sizes.map((applications) => `souk_bench_${process.pid}_${applications}`)
-  try {
-    const queues: QueueOf[] = []
-    for (const [nth, applications] of sizes.entries()) {
-      await administer(serverUrl, `CREATE DATABASE ${names[nth]}`)
-      const url = new URL(serverUrl)
-      url.pathname = `/${names[nth]}`
-      queues.push({ dataDir: join(work, `lending-postgres-${applications}`), databaseUrl: url.href, applications })
-    }
-    report('Postgres', await timesOf(queues))
-  } finally {
-    for (const name of names) await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-  }
+  await withDatabases(serverUrl, { sizes, what: 'lending' }, async (databases) => {
+    const all = databases.map(({ size, databaseUrl }) => ({
+      dataDir: join(work, `lending-postgres-${size}`),
+      databaseUrl,
+      applications: size,
+    }))
+    report('Postgres', await timesOf(all))
+  })
 }
 
 async function timesOf(queues: readonly QueueOf[]): Promise<QueueTimes> {

@@ -135,7 +135,6 @@ export type FileFigures = {
 /** A copy under a name that nobody looks for. */
 export type FileCopy = FileFigures & {
   readonly path: string
-  chunks(): AsyncGenerator<Uint8Array>
   /** Takes it away. */
   drop(): void
 }

@@ -1,18 +1,15 @@
 import { rmSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseFile } from '../engine.ts'
 import { describedCopyInWorker, documentsInWorker, makeDirectory, problemsInWorker } from './copy.ts'
 import { followLog } from './follow.ts'
-
-const readBytes = 256 * 1024
 
 /** A database file and what is done with it beside whoever writes to it: by other connections, in another thread. */
 export const databaseFileAt = (file: string): DatabaseFile => ({
   async copy(target, onBytes) {
     makeDirectory(dirname(target))
     const { temporary, figures } = await describedCopyInWorker({ source: file, target }, onBytes)
-    return { ...figures, path: temporary, chunks: () => chunksOf(temporary), drop: () => rmSync(temporary, { force: true }) }
+    return { ...figures, path: temporary, drop: () => rmSync(temporary, { force: true }) }
   },
   documents: () => documentsInWorker(file),
   quickCheck: () => problemsInWorker(file, 'quick'),
@@ -21,17 +18,3 @@ export const databaseFileAt = (file: string): DatabaseFile => ({
 })
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
-
-async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r')
-  try {
-    const buffer = Buffer.allocUnsafeSlow(readBytes)
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, readBytes)
-      if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
-    }
-  } finally {
-    await file.close()
-  }
-}

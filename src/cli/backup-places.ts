@@ -20,6 +20,7 @@ import {
   type Made,
   makeBackup,
   openTarget,
+  readCopy,
 } from '../modules/backup/index.ts'
 import { documentStores } from '../modules/lending-document/index.ts'
 import { version } from '../version.ts'
@@ -51,7 +52,7 @@ export async function backUpNow(config: Config): Promise<number> {
   const progress = createProgress({ total: bytes, label: 'Copying', stream, unit: 'bytes' })
   const deps = {
     ...{ config, clock, log, sleep: Bun.sleep, randomBytes, build: { version }, documentStores: documentStores(config, port) },
-    ...{ backupPlaces: placesOf(config), backupTargets: new Map() },
+    ...{ backupPlaces: placesOf(config), backupTargets: new Map(), readFile: readCopy },
     diskFree: () => freeIn(backupsDirectory(config)),
     keyring: { secretsText: () => JSON.stringify(loadSecrets(config, false)) },
   }

@@ -247,11 +247,12 @@ describeProcesses('souk backup and restore', () => {
     expect(readdirSync(dataDir).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
-  test.each(['another program', 'damaged', 'no database', 'missing'])('a file that is %s is not restored', async (what) => {
+  test.each(['another program', 'damaged', 'cut off', 'no database', 'missing'])('a file that is %s is not restored', async (what) => {
     const { dataDir, file, database } = await backedUp()
     const bytes = readFileSync(file)
     if (what === 'another program') withFile(`${file}.new`, (connection) => connection.run('CREATE TABLE of_another (a)'))
     if (what === 'damaged') writeFileSync(`${file}.new`, bytes.fill(0xff, 4096 * 20, 4096 * 60))
+    if (what === 'cut off') writeFileSync(`${file}.new`, bytes.subarray(0, -4096))
     if (what === 'no database') writeFileSync(`${file}.new`, 'x'.repeat(5_000))
     rmSync(file)
     if (what !== 'missing') renameSync(`${file}.new`, file)

@@ -1,7 +1,7 @@
 /** The migration runner, and that both trees are what the schema says. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
@@ -25,6 +25,13 @@ const failing: Migration = {
   tag: '0002_failing',
   statements: 'ALTER TABLE parents ADD COLUMN kept text;--> statement-breakpoint\nALTER TABLE nowhere ADD COLUMN lost text;',
 }
+const manyRows =
+  'SELECT randomblob(1000) AS bytes FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n)'
+/** One that takes long after it has changed something. */
+const long = (of: 'SQLite' | 'Postgres'): Migration => ({
+  tag: '0002_long',
+  statements: `ALTER TABLE parents ADD COLUMN half text;--> statement-breakpoint\n${of === 'SQLite' ? `CREATE TABLE more AS ${manyRows};--> statement-breakpoint\nCREATE TABLE evenmore AS ${manyRows};` : 'SELECT pg_sleep(1);'}`,
+})
 const messageOf = (run: () => unknown): string => {
   try {
     run()
@@ -82,6 +89,34 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(messageOf(() => migrateSqlite(file, [first, second, failing], options))).toContain('nowhere')
     expect(columnsOf(file)).toEqual(['id', 'name'])
     expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
+  })
+
+  test('migrating a SQLite file that is killed while it copies or changes it leaves what was there, and the next start ends it', async () => {
+    const { file, options } = place()
+    migrateSqlite(file, [first], options)
+    withFile(file, (connection) => {
+      connection.run("INSERT INTO parents VALUES ('kept')")
+      connection.run(`CREATE TABLE ballast AS ${manyRows}`)
+    })
+    const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0)
+    const moments = [
+      () => existsSync(options.backups) && readdirSync(options.backups).some((name) => name.endsWith('.tmp')),
+      () => Math.max(sizeOf(`${file}-wal`), sizeOf(`${file}-journal`)) > 1_000_000,
+    ]
+    for (const isReached of moments) {
+      await using child = startChild('migrate-until-killed.ts', [file, options.backups, JSON.stringify([first, second, long('SQLite')])])
+      while (!isReached()) await new Promise((resume) => setImmediate(resume))
+      child.kill()
+      expect(await child.exited).not.toBe(0)
+      expect(columnsOf(file).length).toBeLessThan(3)
+      withFile(file, (connection) => {
+        expect(connection.query('SELECT id FROM parents').all()).toEqual([{ id: 'kept' }])
+        expect(connection.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+      })
+    }
+    migrateSqlite(file, [first, second, third], options)
+    expect(columnsOf(file)).toEqual(['id', 'title'])
+    expect(readdirSync(options.backups).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
   test('migrating a SQLite file rebuilds a table without losing the rows that hang on it', () => {
@@ -185,6 +220,23 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     const { rows } = await client.query("SELECT column_name FROM information_schema.columns WHERE table_name = 'parents'")
     await client.end()
     expect(rows).toEqual([{ column_name: 'id' }])
+    await drop()
+  })
+
+  test('migrating a Postgres database that is killed meanwhile leaves what was there, and the next start ends it', async () => {
+    const { url, drop } = await emptyPostgres()
+    await migratePostgres(url, [first], 0)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const asleep = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+    await using child = startChild('migrate-until-killed.ts', [url, '', JSON.stringify([first, second, long('Postgres')])])
+    while ((await client.query(asleep)).rowCount === 0) await client.query('SELECT pg_stat_clear_snapshot()')
+    child.kill()
+    expect(await child.exited).not.toBe(0)
+    // The server notices once it has slept its second.
+    while ((await client.query(asleep)).rowCount !== 0) await client.query('SELECT pg_stat_clear_snapshot()')
+    expect(await migratePostgres(url, [first, second, third], 0)).toEqual(['0001_second', '0002_third'])
+    await client.end()
     await drop()
   })
 

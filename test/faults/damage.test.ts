@@ -1,6 +1,6 @@
 /** A disk that fails and a file that is damaged end the process, whoever notices: it must not answer 500 for ever. */
 import { expect, test } from 'bun:test'
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeProcesses, type Server, serve, servedOnce, souk, withFile } from '../cli/souk.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -103,6 +103,13 @@ describeProcesses('a fault of the disk or of the file', () => {
     expect(status).toBe(1)
     expect(stderr).toContain(`${database}: the file is not a database`)
     expect(stderr.trim().split('\n').length).toBe(1)
+  })
+
+  test('a file that was cut off is refused at the start, and named', async () => {
+    const { dataDir, database } = await servedOnce()
+    truncateSync(database, statSync(database).size - 4_096)
+    const { status, stderr } = await souk(['serve'], dataDir)
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`The file is damaged, or not a database: ${database}`)])
   })
 
   test.skipIf(!shim)('a read that the disk refuses ends the process with status 74', async () => {

@@ -9,7 +9,7 @@ import { startChild } from '../support/process.ts'
 const rounds = engine === 'sqlite' ? 20 : 5
 const acknowledgedMax = 600
 
-test(`every row that was acknowledged before kill -9 is there afterwards, ${rounds} times`, async () => {
+test(`every row that was acknowledged before kill -9 is there afterwards, also of one amid checkpoints, ${rounds} times`, async () => {
   const { url, dataDir, drop } = await testDatabase()
   const acknowledged = new Set<string>()
   for (let round = 0; round < rounds; round++) {

@@ -1,5 +1,5 @@
 /** What Sentry's API and GlitchTip's have in common. */
-import { type ErrorGroup, ProviderError, topErrors } from '../../core/operations.ts'
+import { type ErrorGroup, type ErrorProject, type Provider, ProviderError, topErrors } from '../../core/operations.ts'
 import {
   type Answered,
   type Ask,
@@ -32,22 +32,43 @@ export type AskOrganization = (path: string, query?: Query) => Promise<Answered>
 const pagesMax = 10
 const projectsMax = 50
 
-export function askingOf({ apiUrl, organization, token }: ErrorsAccount, calling: Calling): () => AskOrganization {
+function askingOf({ apiUrl, organization, token }: ErrorsAccount, calling: Calling): AskOrganization {
+  const ask: Ask = createAsk(calling)
   const base = `${apiUrl}/api/0/organizations/${encodeURIComponent(organization)}`
-  return () => {
-    const ask: Ask = createAsk(calling)
-    return (path, query = {}) => {
-      const parameters = new URLSearchParams(Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one])))
-      return ask(`${base}${path}${parameters.size > 0 ? `?${parameters}` : ''}`, { headers: { authorization: `Bearer ${token}` } })
-    }
+  return (path, query = {}) => {
+    const parameters = new URLSearchParams(Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one])))
+    return ask(`${base}${path}${parameters.size > 0 ? `?${parameters}` : ''}`, { headers: { authorization: `Bearer ${token}` } })
   }
 }
 
-export const sourceOf = (name: string, { apiUrl, organization, projects }: ErrorsAccount) =>
-  `${name} ${apiUrl} ${organization} ${projects.join()}`
+/** A provider that tells of the projects of an account. @param tell what there is to tell of them, by the calls of one question */
+export const errorsBy = (
+  name: string,
+  account: ErrorsAccount,
+  calling: Calling,
+  tell: (ask: AskOrganization, projects: readonly Project[]) => Promise<ErrorProject[]>,
+): Provider<ErrorProject> => ({
+  name,
+  source: `${name} ${account.apiUrl} ${account.organization} ${account.projects.join()}`,
+  async ask() {
+    const ask = askingOf(account, calling)
+    const projects = await projectsOf(ask, account.projects)
+    return projects.length === 0 ? [] : tell(ask, projects)
+  },
+})
+
+/** The groups of errors of a project that nobody has resolved, page after page. */
+export async function* groupsOf(
+  ask: AskOrganization,
+  project: Project,
+  query: Query,
+): AsyncGenerator<{ headers: Headers; groups: ErrorGroup[] }> {
+  for await (const { headers, json } of pagesOf(ask, '/issues/', { project: project.id, query: 'is:unresolved', limit: '100', ...query }))
+    yield { headers, groups: listAt(json).map(groupOf) }
+}
 
 /** Page after page, as the `Link` header leads on. Ends where `isEnough` says so. @throws ProviderError of more pages than anybody needs */
-export async function* pagesOf(ask: AskOrganization, path: string, query: Query = {}): AsyncGenerator<Answered> {
+async function* pagesOf(ask: AskOrganization, path: string, query: Query = {}): AsyncGenerator<Answered> {
   for (let page = 0, cursor: string | null | undefined; page < pagesMax; page++) {
     // Only the place in the list is taken over, not the address: the token goes nowhere else.
     const answer = await ask(path, { ...query, ...(cursor ? { cursor } : {}) })
@@ -59,7 +80,7 @@ export async function* pagesOf(ask: AskOrganization, path: string, query: Query 
 }
 
 /** The projects that are asked for. @throws ProviderError where one of them is not there */
-export async function projectsOf(ask: AskOrganization, wanted: readonly string[]): Promise<Project[]> {
+async function projectsOf(ask: AskOrganization, wanted: readonly string[]): Promise<Project[]> {
   const found: Project[] = []
   for await (const { json } of pagesOf(ask, '/projects/')) {
     found.push(...listAt(json).map((one) => ({ id: needed(idAt(one, 'id'), 'no id'), slug: plainAt(one, 'slug') })))
@@ -81,7 +102,7 @@ const idAt = (json: unknown, name: string): string | undefined => {
   return /^\d{1,20}$/.test(id) ? id : undefined
 }
 
-export function groupOf(issue: unknown): ErrorGroup {
+function groupOf(issue: unknown): ErrorGroup {
   // Sentry counts in text.
   const told = textAt(issue, 'count')
   const count = told === undefined ? countAt(issue, 'count') : /^\d{1,15}$/.test(told) ? Number(told) : undefined

@@ -1,5 +1,5 @@
 export { type Backup, isNameOfBackup, keysOf, type Manifest, rowProblems } from './domain.ts'
-export { type BackupDeps, type BackupState, backupParts, backupPlaces, backupsDirectory } from './parts.ts'
+export { type BackupDeps, type BackupState, backupParts, backupPlaces, backupsDirectory, readCopy } from './parts.ts'
 export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys } from './restoring.ts'
 export { documentsOf, listBackups, type Made, makeBackup, targetOf } from './service.ts'
 export { type BackupPlace, type BackupTarget, openTarget, textOf } from './targets.ts'

@@ -1,9 +1,13 @@
 import { createBucketStore } from '../../clients/backups/bucket.ts'
 import { createFolderStore } from '../../clients/backups/folder.ts'
+import { readChunks } from '../../clients/whole-files.ts'
 import type { Config } from '../../config.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import type { BackupPlace, BackupTarget } from './targets.ts'
+
+/** The bytes of a copy that was made. */
+export const readCopy = (path: string): AsyncGenerator<Uint8Array> => readChunks(path, 'The copy is gone')
 
 type Port = Parameters<typeof createBucketStore>[1] & { readonly now: () => number }
 
@@ -42,6 +46,7 @@ export const backupParts = ({ config, log, sleep, clock }: Pick<Deps, 'config' |
   backupPlaces: backupPlaces(config, { log, sleep, now: clock.now }),
   /** Those that were opened: the passphrase is worked out once a process. */
   backupTargets: new Map<BackupPlace, BackupTarget>(),
+  readFile: readCopy,
   backupState: { since: clock.now(), lastIn: new Map(), failures: 0 } as BackupState,
 })
 export type BackupDeps = Pick<

@@ -29,7 +29,17 @@ const pacedBytes = 1024 * 1024
 
 export type MakingDeps = Pick<
   BackupDeps,
-  'config' | 'clock' | 'log' | 'sleep' | 'randomBytes' | 'build' | 'diskFree' | 'documentStores' | 'backupPlaces' | 'backupTargets'
+  | 'config'
+  | 'clock'
+  | 'log'
+  | 'sleep'
+  | 'randomBytes'
+  | 'build'
+  | 'diskFree'
+  | 'documentStores'
+  | 'backupPlaces'
+  | 'backupTargets'
+  | 'readFile'
 > & {
   readonly keyring: Pick<BackupDeps['keyring'], 'secretsText'>
 }
@@ -105,7 +115,8 @@ async function put(
   const { missing } = await putDocuments(deps, target, copy.documents)
   if (isSealed) await store.put(keysOf(name), chunkOf(deps.keyring.secretsText()))
   const isTaken = await store.adopt?.(databaseOf(name), copy.path)
-  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, copy.chunks()) : copy.chunks(), copy.bytes)
+  const chunks = deps.readFile(copy.path)
+  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, chunks) : chunks, copy.bytes)
   const manifest: Manifest = {
     format: 'souk backup',
     version: 1,

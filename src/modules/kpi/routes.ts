@@ -6,22 +6,33 @@ import { errorResponses } from '../../http/schema.ts'
 import { type Figure, readFigure, readGmv, readRefundRate, readTopMerchants, readTopProducts } from './index.ts'
 import { CountFigure, GmvFigure, ReadFigure, ReadRanking, RefundRate, TopMerchants, TopProducts } from './model.ts'
 
+type Windowed = Parameters<typeof readGmv>[1]
+type Ranking = Parameters<typeof readTopMerchants>[1]
 type Cell = string | number | null
-type Asking = { request: Request; set: { headers: Record<string, string | number> } }
+type Asking<Query> = { query: Query; request: Request; set: { headers: object } }
 
-/** The answer as it is, or as CSV what it has one of a day or a rank. */
-function shown<Answer extends { startDate: string; endDate: string }, Row extends Readonly<Record<string, Cell>>>(
-  { request, set }: Asking,
-  name: string,
-  answer: Answer,
-  [rows, columns]: readonly [readonly Row[], readonly (keyof Row & string)[]],
-): Answer {
-  set.headers['vary'] = 'accept'
-  if (!wantsCsv(request.headers)) return answer
-  return csvAnswer(`${name}-${answer.startDate}-${answer.endDate}`, rows, columns) as never
-}
+/**
+ * Answers with what is read as it is, or as CSV with what it has one of a day or a rank.
+ * @param name of the file
+ */
+const shown =
+  <Query, Answer extends { startDate: string; endDate: string }, Row extends Readonly<Record<string, Cell>>>(
+    name: string,
+    read: (query: Query) => Promise<Answer>,
+    rowsOf: (answer: Answer) => readonly Row[],
+    columns: readonly (keyof Row & string)[],
+  ) =>
+  async ({ query, request, set }: Asking<Query>): Promise<Answer> => {
+    const answer = await read(query)
+    Object.assign(set.headers, { vary: 'accept' })
+    if (!wantsCsv(request.headers)) return answer
+    return csvAnswer(`${name}-${answer.startDate}-${answer.endDate}`, rowsOf(answer), columns) as never
+  }
 
 const ofDays = ['date', 'value'] as const
+const seriesOf = <Day>({ series }: { series: Day }): Day => series
+const dataOf = <Ranked>({ data }: { data: Ranked }): Ranked => data
+const refusals = errorResponses(401, 403)
 const csvToo = ' `accept: text/csv` answers the series as CSV.'
 const counts = {
   'registered-users': [
@@ -44,28 +55,22 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
   for (const [name, [figure, summary, description]] of Object.entries(counts))
     app.get(
       `/admin/dashboard/${name}`,
-      async ({ query, request, set }) => {
-        const answer = await readFigure(deps, figure, query)
-        return shown({ request, set: set as never }, name, answer, [answer.series, ofDays])
-      },
+      shown(name, (query: Windowed) => readFigure(deps, figure, query), seriesOf, ofDays),
       {
         access: 'operator',
         query: ReadFigure,
-        response: { 200: CountFigure, ...errorResponses(401, 403) },
+        response: { 200: CountFigure, ...refusals },
         detail: { summary, description: description + csvToo },
       },
     )
   return app
     .get(
       '/admin/dashboard/gmv',
-      async ({ query, request, set }) => {
-        const answer = await readGmv(deps, query)
-        return shown({ request, set: set as never }, 'gmv', answer, [answer.series, ofDays])
-      },
+      shown('gmv', (query: Windowed) => readGmv(deps, query), seriesOf, ofDays),
       {
         access: 'operator',
         query: ReadFigure,
-        response: { 200: GmvFigure, ...errorResponses(401, 403) },
+        response: { 200: GmvFigure, ...refusals },
         detail: {
           summary: 'Gross merchandise value',
           description: `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait. Orders count while their mode is their shop's.${csvToo}`,
@@ -74,14 +79,11 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     )
     .get(
       '/admin/dashboard/refund-rate',
-      async ({ query, request, set }) => {
-        const answer = await readRefundRate(deps, query)
-        return shown({ request, set: set as never }, 'refund-rate', answer, [answer.series, ofDays])
-      },
+      shown('refund-rate', (query: Windowed) => readRefundRate(deps, query), seriesOf, ofDays),
       {
         access: 'operator',
         query: ReadFigure,
-        response: { 200: RefundRate, ...errorResponses(401, 403) },
+        response: { 200: RefundRate, ...refusals },
         detail: {
           summary: 'Refund rate',
           description: `Refunds that were made in the window, whenever their orders were confirmed, divided by what was confirmed in it, in US dollars at the rate of the order's confirmation. What goes back to gift cards is refunded too; a refund that came back is taken off on the day on which it did. What a shopper's bank took back by a dispute is no refund.${csvToo}`,
@@ -90,15 +92,17 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     )
     .get(
       '/admin/affiliate/top-merchants',
-      async ({ query, request, set }) => {
-        const answer = await readTopMerchants(deps, query)
-        const columns = ['rank', 'merchantId', 'shopName', 'affiliateGmvUsd', 'orders'] as const
-        return shown({ request, set: set as never }, 'top-merchants', answer, [answer.data, columns])
-      },
+      shown('top-merchants', (query: Ranking) => readTopMerchants(deps, query), dataOf, [
+        'rank',
+        'merchantId',
+        'shopName',
+        'affiliateGmvUsd',
+        'orders',
+      ]),
       {
         access: 'operator',
         query: ReadRanking,
-        response: { 200: TopMerchants, ...errorResponses(401, 403) },
+        response: { 200: TopMerchants, ...refusals },
         detail: {
           summary: 'Merchants by what affiliates sold for them',
           description:
@@ -108,15 +112,18 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     )
     .get(
       '/admin/affiliate/top-products',
-      async ({ query, request, set }) => {
-        const answer = await readTopProducts(deps, query)
-        const columns = ['rank', 'productId', 'title', 'shopName', 'unitsSold', 'affiliateGmvUsd'] as const
-        return shown({ request, set: set as never }, 'top-products', answer, [answer.data, columns])
-      },
+      shown('top-products', (query: Ranking) => readTopProducts(deps, query), dataOf, [
+        'rank',
+        'productId',
+        'title',
+        'shopName',
+        'unitsSold',
+        'affiliateGmvUsd',
+      ]),
       {
         access: 'operator',
         query: ReadRanking,
-        response: { 200: TopProducts, ...errorResponses(401, 403) },
+        response: { 200: TopProducts, ...refusals },
         detail: {
           summary: 'Products by how many of them affiliates sold',
           description:

@@ -1,0 +1,10 @@
+/** Migrates a database, a file or one of Postgres, and takes long enough over the last migration to be killed meanwhile. */
+import { engine } from '../../db/columns.ts'
+import type { Migration } from '../../db/migrations/pending.ts'
+import { migratePostgres } from '../../db/postgres/migrate.ts'
+import { migrateSqlite } from '../../db/sqlite/migrate.ts'
+
+const [where = '', backups = '', text = ''] = Bun.argv.slice(2)
+const migrations = JSON.parse(text) as Migration[]
+if (engine === 'sqlite') migrateSqlite(where, migrations, { backups, now: 2 })
+else await migratePostgres(where, migrations, 2)

@@ -1,14 +1,29 @@
-/** What a backup by command costs those who write meanwhile, and how long restore and check take, against SQLite's own integrity check. */
+/**
+ * What a backup by command and the shipping of the log cost those who buy meanwhile, and how long restore and check take, against SQLite's own
+ * integrity check: of a database of orders.
+ */
 import { Database as Sqlite } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { serve, signUp, souk } from '../test/cli/souk.ts'
-import { only, quick, rows, say, work } from './runs.ts'
+import { parseConfig } from '../src/config.ts'
+import { openInstance } from '../src/instance.ts'
+import { fillKpis, foldKpis } from '../src/modules/kpi/index.ts'
+import { souk } from '../test/cli/souk.ts'
+import { bought } from './buyers.ts'
+import type { Bought, Buying } from './callers.ts'
+import { figure, median, only, quick, rows, say, spreadOf, work } from './runs.ts'
+import { benchSettings, seed } from './seed.ts'
+import { seedOrders } from './seed-orders.ts'
 
-const megabytes = quick ? 100 : 1_000
-const writesBefore = quick ? 300 : 2_000
+const products = 300
+/** Some 3.4 kB each in the file. */
+const orders = quick ? 30_000 : 300_000
+const callers = 16
+const seconds = quick ? 3 : 10
+const rounds = quick ? 2 : 3
 
-const p99 = (times: readonly number[]) => [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
+type Told = Omit<Buying, 'settings'>
+type Settings = Record<string, string>
 
 async function timed<T>(what: () => Promise<T> | T): Promise<{ ms: number; answer: T }> {
   const began = performance.now()
@@ -16,63 +31,103 @@ async function timed<T>(what: () => Promise<T> | T): Promise<{ ms: number; answe
   return { ms: performance.now() - began, answer }
 }
 
+const secondsText = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+const succeeded = ({ status, stderr }: Awaited<ReturnType<typeof souk>>) => {
+  if (status !== 0) throw new Error(stderr)
+}
+
 export async function measureBackup(): Promise<void> {
-  const dataDir = join(work, 'backup')
-  mkdirSync(dataDir)
-  const settings = { BACKUP_DIR: join(work, 'backups'), BACKUP_PASSPHRASE: 'a passphrase of the bench' }
+  const seeded = await seed(join(work, 'backup'), products)
+  const { dataDir, shopId } = seeded
+  const { publishableKey, variantIds } = seedOrders(seeded, orders)
   const file = join(dataDir, 'souk.db')
-  const server = await serve(dataDir)
-  const { token } = await signUp(server)
-  {
-    using connection = new Sqlite(file)
-    connection.run('PRAGMA busy_timeout = 60000')
-    connection.run('CREATE TABLE ballast (id INTEGER PRIMARY KEY, bytes BLOB)')
-    for (let nth = 0; nth < megabytes; nth++)
-      connection.run(
-        'INSERT INTO ballast (bytes) SELECT randomblob(1000) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n)',
-      )
+  const settings = { ...benchSettings(dataDir), BACKUP_DIR: join(work, 'backups'), BACKUP_PASSPHRASE: 'a passphrase of the bench' }
+  const size = `${Math.round(statSync(file).size / 1e6)} MB`
+  const told: Told = {
+    dataDir,
+    shops: [{ shopId, publishableKey, variantIds }],
+    callers,
+    seconds,
+    processor: 'sandbox',
+    synchronous: 'FULL',
   }
-  async function writing(isOver: (count: number) => boolean): Promise<number[]> {
-    const times: number[] = []
-    const one = async () => {
-      while (!isOver(times.length))
-        times.push((await timed(() => server.call('PATCH', '/shops/v2', { token, body: { title: `${times.length}` } }))).ms)
-    }
-    await Promise.all([one(), one(), one(), one()])
-    return times
-  }
-  await writing((count) => count >= 100)
-  const alone = await writing((count) => count >= writesBefore)
-  let isMade = false
-  const backup = timed(() => souk(['backup'], dataDir, { settings })).finally(() => {
-    isMade = true
-  })
-  const beside = await writing(() => isMade)
-  const { ms: backupMs, answer } = await backup
-  if (answer.status !== 0) throw new Error(answer.stderr)
-  await server.end('SIGTERM')
+  await countFigures(settings)
+  await besideBackups(told, settings, size)
+  await whileShipping(told, settings)
   const integrity = await timed(() => {
     using connection = new Sqlite(file, { readonly: true })
     return connection.query('PRAGMA integrity_check').all()
   })
-  const check = await timed(() => souk(['check'], dataDir))
+  const check = await timed(() => souk(['check'], dataDir, { settings }))
+  succeeded(check.answer)
   const restore = await timed(() => souk(['restore', 'latest', '--check', '--data-dir', join(work, 'restored')], dataDir, { settings }))
-  if (check.answer.status !== 0 || restore.answer.status !== 0) throw new Error(check.answer.stderr + restore.answer.stderr)
-  say(`backup of ${megabytes} MB: ${beside.length} writes meanwhile`)
-  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
-  const ratioOf = (one: number, other: number) => ({ ratio: (one / other).toFixed(2), spread: '', target: '≤ 2' })
+  succeeded(restore.answer)
   rows.push({
-    what: `p99 of a durable write beside a backup of ${megabytes} MB`,
-    souk: `${p99(beside).toFixed(1)} ms`,
-    floor: `alone ${p99(alone).toFixed(1)} ms`,
-    ...ratioOf(p99(beside), p99(alone)),
+    what: `souk check of ${size}, ${figure(orders)} orders`,
+    souk: secondsText(check.ms),
+    floor: `integrity_check ${secondsText(integrity.ms)}`,
+    ratio: (check.ms / integrity.ms).toFixed(2),
+    spread: '',
+    target: '≤ 2',
   })
-  only(`souk backup of ${megabytes} MB`, seconds(backupMs), '')
+  only(`souk restore latest --check of ${size}`, secondsText(restore.ms), '')
+}
+
+/** As the first start does, so that a check has them to look at. */
+async function countFigures(settings: Settings): Promise<void> {
+  const instance = await openInstance({ config: parseConfig(settings), as: 'server' })
+  await fillKpis(instance.deps)
+  await foldKpis(instance.deps)
+  await instance.close()
+}
+
+/** Checkouts alone, and while one backup after the other is made. */
+async function besideBackups(told: Told, settings: Settings, size: string): Promise<void> {
+  const [alone, beside, took]: [Bought[], Bought[], number[]] = [[], [], []]
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await bought('buying.ts', told))
+    let isOver = false
+    const backups = (async () => {
+      while (!isOver) {
+        const { ms, answer } = await timed(() => souk(['backup'], told.dataDir, { settings }))
+        succeeded(answer)
+        took.push(ms)
+      }
+    })()
+    beside.push(await bought('buying.ts', told).finally(() => (isOver = true)))
+    await backups
+  }
+  say(`${took.length} backups were made`)
+  const text = (all: readonly Bought[]) =>
+    `p99 ${figure(median(all.map(({ p99Ms }) => p99Ms)))} ms, ${figure(median(all.map(({ cpuMsEach }) => cpuMsEach)), 1)} ms of processor an order`
+  const ratios = beside.map(({ p99Ms }, nth) => p99Ms / (alone[nth]?.p99Ms ?? 1))
   rows.push({
-    what: `souk check of ${megabytes} MB`,
-    souk: seconds(check.ms),
-    floor: `integrity_check ${seconds(integrity.ms)}`,
-    ...ratioOf(check.ms, integrity.ms),
+    what: `cart to CONFIRMED beside a backup of ${size}, ${callers} callers`,
+    souk: text(beside),
+    floor: `alone ${text(alone)}`,
+    ratio: median(ratios).toFixed(2),
+    spread: spreadOf(ratios),
+    target: '≤ 2',
   })
-  only(`souk restore latest --check of ${megabytes} MB`, seconds(restore.ms), '')
+  only(`souk backup of ${size}, meanwhile`, secondsText(median(took)), '')
+}
+
+/** Checkouts with the log shipped every second and without, in turn. */
+async function whileShipping(told: Told, settings: Settings): Promise<void> {
+  const [off, on]: [Bought[], Bought[]] = [[], []]
+  for (let round = 0; round < rounds; round++) {
+    off.push(await bought('buying.ts', told))
+    on.push(await bought('buying.ts', { ...told, settings: { ...settings, SHIP_LOG_SECONDS: '1' } }))
+  }
+  const text = (all: readonly Bought[]) =>
+    `${figure(median(all.map(({ perSecond }) => perSecond)))}/s, ${figure(median(all.map(({ cpuMsEach }) => cpuMsEach)), 1)} ms of processor an order`
+  const ratios = on.map(({ perSecond }, nth) => perSecond / (off[nth]?.perSecond ?? 1))
+  rows.push({
+    what: 'cart to CONFIRMED while the log is shipped every second',
+    souk: text(on),
+    floor: `without ${text(off)}`,
+    ratio: median(ratios).toFixed(2),
+    spread: spreadOf(ratios),
+    target: '',
+  })
 }

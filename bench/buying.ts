@@ -7,13 +7,14 @@ import { randomUUID } from 'node:crypto'
 import { everyPromise, type Processor, type ProcessorPayment } from '../src/clients/processors/processor.ts'
 import { parseConfig } from '../src/config.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
+import { shipLog } from '../src/modules/log-shipping/index.ts'
 import { type Bought, type Buying, callersBuying, Refused, type ShopToBuyIn } from './callers.ts'
 import { benchSettings } from './seed.ts'
 
 /** souk on the database of a measurement. */
-export const openFor = ({ dataDir, databaseUrl, synchronous, processor }: Buying): Promise<Instance> =>
+export const openFor = ({ dataDir, databaseUrl, synchronous, processor, settings }: Buying): Promise<Instance> =>
   openInstance({
-    config: parseConfig({ ...benchSettings(dataDir), PORT: '0', ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) }),
+    config: parseConfig({ ...benchSettings(dataDir), PORT: '0', ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}), ...settings }),
     as: 'server',
     sqlite: { synchronous },
     // Under the name of the sandbox, in its place.
@@ -43,8 +44,10 @@ export function buyerAt({ edge }: Instance) {
 
 async function buying(told: Buying): Promise<Bought> {
   const instance = await openFor(told)
+  const shipping = await shipLog(instance.deps)
   const buy = buyerAt(instance)
   const bought = await callersBuying(told, instance.deps.db.stats, async (shop, nth) => void (await buy(shop, nth)))
+  await shipping?.stop()
   await instance.close()
   return bought
 }

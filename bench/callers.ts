@@ -14,6 +14,8 @@ export type Buying = {
   /** `memory` answers at once and keeps no books: what is left is ours alone. */
   processor: 'sandbox' | 'memory'
   synchronous: 'FULL' | 'OFF'
+  /** Besides those of every measurement. */
+  settings?: Record<string, string>
 }
 
 /** What it answers on standard output. */

@@ -1,4 +1,5 @@
 /** Column builders for the engine in use. Schema files import these and nothing dialect-specific. */
+import type { Column } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 import { DatabaseRefused } from './engine.ts'
@@ -57,3 +58,7 @@ export const json = choose(
       fromDriver: (value) => JSON.parse(value) as T,
     })(name),
 )
+
+/** What a column holds, of a row that hand-written SQL has read. */
+export const heldIn = <Data>(column: Column & { readonly _: { readonly data: Data } }, value: unknown): NonNullable<Data> =>
+  column.mapFromDriverValue(value) as NonNullable<Data>

@@ -156,3 +156,28 @@ test('reads together are as of one moment where they answer at once, whoever com
     other.close()
   }
 })
+
+test('what is read aside is what was committed; a statement that fails says so, and others go on until it is closed', async () => {
+  await using test = await openTestDatabase()
+  const { db } = test
+  await db.write(async (tx) => insertUser(tx, userRow('a', 1)))
+  const aside = db.aside()
+  const ids = () => aside.rows<{ id: string }>(sql`select id from users where created_at >= ${1} order by id`)
+  expect(await ids()).toEqual([{ id: 'a' }])
+  expect(await aside.rows(sql`select nothing from users`).catch((error: unknown) => error)).toBeInstanceOf(Error)
+  await db.write(async (tx) => insertUser(tx, userRow('b', 2)))
+  expect(await Promise.all([ids(), ids()])).toEqual([
+    [{ id: 'a' }, { id: 'b' }],
+    [{ id: 'a' }, { id: 'b' }],
+  ])
+  aside.close()
+  if (engine === 'sqlite') {
+    expect(await ids().catch((error: Error) => error.message)).toBe('what was asked aside was closed')
+    const refused = db.aside()
+    // It reads, and writes nothing.
+    expect(await refused.rows(sql`delete from users returning id`).catch((error: unknown) => error)).toMatchObject({
+      code: 'SQLITE_READONLY',
+    })
+    refused.close()
+  }
+})

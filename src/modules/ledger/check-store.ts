@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { paymentMessages } from '../../../db/schema/payments.ts'
+import { heldIn } from '../../../db/columns.ts'
+import { paymentMessages } from '../../../db/schema/payments.ts'
 import { type Checked, type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
 
 // Asked for by nobody but `souk check`, and so made by it: bundled, this file may come before the library that makes them.
@@ -224,9 +225,8 @@ async function strayDisputes(read: Checked['read']): Promise<string[]> {
         and replace(m.dispute, '"reference":"' || replace(replace(d.reference, '\\', '\\\\'), '"', '\\"') || '"', '') <> m.dispute)
     order by m.received_at, m.id limit ${problemsMax}`)
   return found.map(({ processor, dispute, shopId }) => {
-    const { reference, state, amount, currency }: Told = JSON.parse(dispute)
+    const { reference, state, amount, currency } = heldIn(paymentMessages.dispute, dispute)
     const whose = shopId === null ? '' : `, of the account of ${shopId}`
     return `Dispute ${reference} at ${processor}${whose}: ${state}, ${amount} ${currency} (minor units). Look there whose it is`
   })
 }
-type Told = NonNullable<typeof paymentMessages.$inferSelect.dispute>

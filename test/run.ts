@@ -61,6 +61,6 @@ try {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
   process.exitCode = await tests.exited
 } finally {
-  if (onPostgres) await dropDatabases()
   rmSync(folder, { recursive: true, force: true })
+  if (onPostgres) await dropDatabases()
 }

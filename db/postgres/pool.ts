@@ -83,8 +83,6 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.answer,
     keepAlive: true,
-    // What comes back is ended.
-    idleTimeoutMillis: 1,
     // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
     onConnect: (client) => void client.on('error', () => undefined),
   })
@@ -95,7 +93,8 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
     waitMs: timeouts.connect,
     restMs,
     open,
-    close: ({ client }, broken) => client.release(broken),
+    // Ended at once: the driver's own queries no longer work on it, and for as long as it were idle it would be handed out as a new one.
+    close: ({ client }) => client.release(true),
     isBroken: ({ wire }) => wire.isLost(),
   })
 

@@ -31,8 +31,12 @@ import { ok } from '../support/selling.ts'
 import { methodology, walletOf } from '../support/trust.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
-/** What an answer looks like is told by the document alone, and not by the engine. */
-const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 100 : 40))
+/**
+ * What an answer looks like is told by the document alone, and not by the engine; and what the document does not allow is refused before a
+ * store is asked, on Postgres as on SQLite. There it is what is allowed that may end otherwise.
+ */
+const [runsDefault, allowedTimes] = engine === 'sqlite' ? [100, 1] : [26, 3]
+const runs = Number(Bun.env['FUZZ_RUNS'] ?? runsDefault)
 
 /** Operations that the fuzzer cannot bring to a success, each with the reason. */
 const neverSucceed: Record<string, string> = {
@@ -214,7 +218,7 @@ for (const target of targets) {
     await refresh()
     const given = await preparations[nameOf(target)]?.()
     const hints = hintsFor(target, given)
-    const drafts = fc.oneof(allowed(target, hints), twisted(target, hints))
+    const drafts = fc.oneof({ weight: allowedTimes, arbitrary: allowed(target, hints) }, { weight: 1, arbitrary: twisted(target, hints) })
     const property = fc.asyncProperty(drafts, fc.nat(), fc.nat(255), async (draft, dice, host) => {
       const answer = await send(target, draft, dice, host)
       assertAsDocumented(target, draft, answer)

@@ -25,12 +25,16 @@ type Incoming = {
  * @throws AppError RATE_LIMITED while the slot is taken, or too many import; what the upload and the work throw
  */
 export async function importing<T>(
-  { importSlots, pace }: Pick<HttpDeps, 'importSlots' | 'pace'>,
+  { importSlots, importPauses, pace }: Pick<HttpDeps, 'importSlots' | 'importPauses' | 'pace'>,
   { slot: [of, whose], request, upload }: Incoming,
   work: (importing: Importing) => Promise<T>,
 ): Promise<T> {
   const slot = importSlots.take(of, whose)
+  let startedAt: number | undefined
   try {
+    // What is not read waits with its sender.
+    await importPauses.over(of)
+    startedAt = performance.now()
     const pieces = await upload.pieces()
     slot.begin()
     const paced = await pace.enter()
@@ -41,6 +45,7 @@ export async function importing<T>(
       paced.leave()
     }
   } finally {
+    if (startedAt !== undefined && request.signal.aborted) importPauses.begin(of, performance.now() - startedAt)
     slot.leave()
   }
 }

@@ -9,6 +9,7 @@ import { createPace } from '../lib/pace.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
+import { createImportPauses } from './import-pauses.ts'
 import { createRequestCounts } from './metrics.ts'
 import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
@@ -104,6 +105,7 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     requestCounts,
     /** For files that are worked on while they are held in memory. */
     importSlots: createImportSlots(),
+    importPauses: createImportPauses(() => performance.now(), sleep),
     /** For requests that work long; they share it. */
     pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
     /** Whom a request was let in as, once that is known. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { createSpacing } from '../../src/http/spacing.ts'
 import { testApp } from '../support/app.ts'
 import { rawConnection, serveTestApp } from '../support/server.ts'
@@ -85,5 +85,15 @@ describe('refusals of one sender', () => {
     expect(await send('small', '{"unheard":[]}')).toBe('400 unknown field: unheard')
     expect(new Set(await afterAll)).toEqual(new Set(['400 The body is nested deeper than 32 levels']))
     expect(done.indexOf('small')).toBeLessThan(69)
+  })
+
+  test('refusals of one sender wait for writes beyond their limit', async () => {
+    await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
+    using wait = spyOn(app.deps.spacing, 'wait')
+    const { publishableKey: key } = await app.merchant()
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.7' })).status).toBe(201)
+    expect(wait).not.toHaveBeenCalled()
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.7' })).status).toBe(429)
+    expect(wait.mock.calls).toEqual([['203.0.113.7']])
   })
 })

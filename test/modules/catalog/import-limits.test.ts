@@ -1,5 +1,5 @@
 /** What an import over HTTP may take, and that it ends when it should. */
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../db/schema/catalog.ts'
 import { system } from '../../../src/core/change.ts'
@@ -150,11 +150,14 @@ test('a client that leaves while it still sends, and a file that is none, free t
   await using app = await testApp()
   await using served = serveTestApp(app)
   const { secretKey, shop } = await shopIn(app)
+  using pause = spyOn(app.deps.importPauses, 'begin')
   const connection = await rawConnection(served.port)
   connection.send(`${head(secretKey, 1_000)}Title\nTea`)
   await until(async () => imports(app, shop.id))
   connection.close()
   await until(async () => !imports(app, shop.id))
+  // What was begun in vain is made up for by the next one.
+  expect(pause.mock.calls.map(([of]) => of)).toEqual([shop.id])
   expect((await send(app, secretKey, '')).status).toBe(400)
   expect((await send(app, secretKey, 'Title\nTea')).status).toBe(200)
 })

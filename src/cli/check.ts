@@ -51,7 +51,7 @@ export async function check({ config: settings }: Input): Promise<number> {
 }
 
 /** One finding after another; what cannot be looked at because of an earlier one is left out. */
-async function* findings(config: Config): AsyncGenerator<Finding> {
+export async function* findings(config: Config): AsyncGenerator<Finding> {
   const embedded = config.databaseUrl.startsWith('file:')
   if (embedded) {
     const file = await soundness(databaseFile(config.databaseUrl))

@@ -14,8 +14,8 @@ export const commands: Readonly<Record<string, Command>> = {
     flags: listening,
     details: `Prints its address on standard output when it is ready and logs to standard error. SIGTERM and Ctrl-C stop it:
 it is unready for DRAIN_SECONDS, takes no new connections, finishes what is in flight and exits 0; a second one ends it at once. Only one serves a data directory at a time.`,
-    async run({ config }) {
-      await (await import('./serve.ts')).serve(config())
+    async run({ config, env }) {
+      await (await import('./serve.ts')).serve(config(), { env })
       return undefined
     },
   },

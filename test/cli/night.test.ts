@@ -160,20 +160,61 @@ function contentOf({ url }: TestDatabase): string | undefined {
   return existsSync(file) ? Bun.SHA256.hash(readFileSync(file), 'hex') : undefined
 }
 
-test('a wrong call is told what is wrong with it, before anything is opened', () => {
+test('a wrong call is told what is wrong with it, before anything is opened', async () => {
   const values = new Map([['older-than', 'x']])
   const input = { config: () => parseConfig({}), env: {}, switches: new Set<string>(), values }
-  expect(order({ ...input, positionals: ['show', '12'] })).rejects.toThrow('--shop is missing')
-  expect(order({ ...input, positionals: ['show', 'ada@example.com'] })).rejects.toThrow('Give the order by its id')
-  expect(order({ ...input, positionals: ['find', '12'] })).rejects.toThrow('`souk order show` is what there is')
-  expect(orders({ ...input, positionals: ['stuck'] })).rejects.toThrow('--older-than must be a whole number from 0 to 1000000')
-  expect(health({ ...input, values: new Map([['url', 'x']]), positionals: [] })).rejects.toThrow('--url must be')
+  await expect(order({ ...input, positionals: ['show', '12'] })).rejects.toThrow('--shop is missing')
+  await expect(order({ ...input, positionals: ['show', 'ada@example.com'] })).rejects.toThrow('Give the order by its id')
+  await expect(order({ ...input, positionals: ['find', '12'] })).rejects.toThrow('`souk order show` is what there is')
+  await expect(orders({ ...input, positionals: ['stuck'] })).rejects.toThrow('--older-than must be a whole number from 0 to 1000000')
+  await expect(health({ ...input, values: new Map([['url', 'x']]), positionals: [] })).rejects.toThrow('--url must be')
 })
 
+/** Listens as systemd does, and lets systemd-notify know that it was heard by closing what comes with `BARRIER=1`. */
+const listener = `
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print('listening', flush=True)
+while True:
+    message, fds, _, _ = socket.recv_fds(s, 4096, 8)
+    for fd in fds: os.close(fd)
+    print(message.decode().strip().replace('\\n', '\\t'), flush=True)
+`
+
+/** A socket in the place of systemd's; where the programs for it are missing, nobody is told and the reason is printed. */
+async function systemdAt(socket: string) {
+  const missing = ['python3', 'systemd-notify'].filter((name) => !Bun.which(name))
+  if (missing.length > 0) {
+    process.stderr.write(`skipped: what systemd is told (${missing.join(' and ')} not found)\n`)
+    return { settings: {}, told: async () => undefined, [Symbol.asyncDispose]: async () => undefined }
+  }
+  const child = Bun.spawn(['python3', '-c', listener, socket], { stdout: 'pipe', stderr: 'inherit' })
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = ''
+  const until = async (text: string) => {
+    while (!heard.split('\n').slice(0, -1).includes(text)) {
+      const { value, done } = await lines.read()
+      if (done) throw new Error(`systemd was not told ${text}: ${heard}`)
+      heard += value
+    }
+  }
+  await until('listening')
+  return {
+    settings: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '600000' },
+    told: (...words: string[]) => until(words.join('\t')),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
 describeProcesses('at 3 a.m., by processes', () => {
-  test('souk health tells a server that is ready by its exit status, and one that is gone', async () => {
+  test('souk health tells a server that is ready by its exit status, and one that is gone; systemd is told of both by the real systemd-notify', async () => {
     const dataDir = temporaryDir()
-    await using server = await serve(dataDir, { ALLOWED_HOSTS: 'shop.example' })
+    await using systemd = await systemdAt(join(dataDir, 'notify'))
+    await using server = await serve(dataDir, { ALLOWED_HOSTS: 'shop.example', ...systemd.settings })
     const { port } = new URL(server.url)
     const settings = { PORT: port, ALLOWED_HOSTS: 'shop.example' }
     const ready = await souk(['health'], dataDir, { settings })
@@ -182,7 +223,10 @@ describeProcesses('at 3 a.m., by processes', () => {
       stderr: '',
       stdout: expect.stringMatching(/^ok {4}souk \S+ at http:\/\/127\.0\.0\.1:\d+ is ready\n$/),
     })
-    await server.end('SIGKILL')
+    await systemd.told('READY=1', `STATUS=serving at ${server.url}`)
+    await systemd.told('WATCHDOG=1')
+    expect(await server.end('SIGTERM')).toBe(0)
+    await systemd.told('STOPPING=1', 'STATUS=finishing what is in flight')
     const gone = await souk(['health', '--json', '--url', server.url], dataDir)
     expect([gone.status, gone.stderr, JSON.parse(gone.stdout).ready]).toEqual([1, '', false])
 

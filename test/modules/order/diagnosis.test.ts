@@ -106,7 +106,7 @@ test('a refund that its processor does not settle is stuck; shown are the calls 
     [{ number: 99, shopName: shop.shop.name }, 'The shop has no order of that number'],
     [{ number: 1, shopName: 'nobody' }, 'There is no shop of that name'],
   ] as const)
-    expect(diagnoseOrder(app.deps, which)).rejects.toThrow(problem)
+    await expect(diagnoseOrder(app.deps, which)).rejects.toThrow(problem)
 })
 
 test('money that a processor refuses to send back says that somebody must, and by which call that is noted', async () => {

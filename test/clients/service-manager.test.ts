@@ -1,17 +1,19 @@
 /** What systemd is told, by a `systemd-notify` that writes it down. The real one, on a socket, is tried in test/cli/night.test.ts. */
 import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openServiceManager, watchdogMs } from '../../src/clients/service-manager.ts'
 import type { Log } from '../../src/lib/log.ts'
-import { temporaryDir } from '../support/database.ts'
 
+const folders: string[] = []
 const logged: string[] = []
 const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (event) => void logged.push(event) }
 
 /** A folder for the PATH, in which `systemd-notify` does what a script says. */
 function notifying(script: string) {
-  const folder = temporaryDir()
+  const folder = mkdtempSync(join(tmpdir(), 'souk-notify-'))
+  folders.push(folder)
   const command = join(folder, 'systemd-notify')
   writeFileSync(command, `#!/bin/sh\n${script}\n`)
   chmodSync(command, 0o755)
@@ -26,7 +28,10 @@ const until = async (holds: () => boolean) => {
   while (!holds()) await Bun.sleep(2)
 }
 const opened: { end(): void }[] = []
-afterAll(() => opened.forEach((one) => void one.end()))
+afterAll(() => {
+  for (const one of opened) one.end()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 function open(env: Record<string, string>) {
   const manager = openServiceManager(env, log)
   if (!manager) throw new Error('nobody is told')

@@ -218,11 +218,11 @@ async function rowsOf(read: Reader, { databaseUrl }: Config): Promise<Record<str
 /** What waits to be done. */
 async function queues(read: Reader) {
   const [row] = await read.rows<Record<string, number | string | null>>(sql`select
-    (select count(*) from orders where resume_at is not null) as "ordersToTakeUp", (select min(resume_at) from orders where resume_at is not null) as "firstOrderAt",
+    (select count(*) from orders where resume_at is not null and resume_at > 0) as "ordersToTakeUp", (select min(resume_at) from orders where resume_at is not null) as "firstOrderAt",
     (select count(*) from orders where status = 'PENDING_PAYMENT') as "ordersUnpaid",
-    (select count(*) from refunds where resume_at is not null) as "refundsToTakeUp",
-    (select count(*) from shops s join refunds r on r.shop_id = s.id and r.status = 'MANUAL') as "refundsByHand",
-    (select count(*) from payment_messages where resume_at is not null) as "messagesToWork",
+    (select count(*) from refunds where resume_at is not null and resume_at > 0) as "refundsToTakeUp",
+    (select count(*) from shops s cross join refunds r where r.shop_id = s.id and r.status = 'MANUAL') as "refundsByHand",
+    (select count(*) from payment_messages where resume_at is not null and resume_at > 0) as "messagesToWork",
     (select count(*) from outbox where status = 'PENDING') as "outboxPending",
     (select count(*) from webhook_deliveries where status = 'PENDING') as "deliveriesPending",
     (select min(next_at) from webhook_deliveries where status = 'PENDING') as "firstDeliveryAt"`)

@@ -52,7 +52,7 @@ export async function check({ config: settings }: Input): Promise<number> {
 }
 
 /** One finding after another; what cannot be looked at because of an earlier one is left out. */
-async function* findings(config: Config): AsyncGenerator<Finding> {
+export async function* findings(config: Config): AsyncGenerator<Finding> {
   const file = config.databaseUrl.startsWith('file:') ? databaseFile(config.databaseUrl) : undefined
   const ahead = file === undefined ? undefined : addedUpAhead(file)
   try {

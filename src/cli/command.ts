@@ -12,6 +12,8 @@ export type Flag = {
 export type Input = {
   /** The settings, read on demand: not every command needs any. Throws ConfigError. */
   config: () => Config
+  /** What is no setting of souk's: a service manager hands over by it where it listens. */
+  env: Readonly<Record<string, string | undefined>>
   switches: ReadonlySet<string>
   values: ReadonlyMap<string, string>
   positionals: readonly string[]

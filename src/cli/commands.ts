@@ -14,8 +14,8 @@ export const commands: Readonly<Record<string, Command>> = {
     flags: listening,
     details: `Prints its address on standard output when it is ready and logs to standard error. SIGTERM and Ctrl-C stop it:
 it is unready for DRAIN_SECONDS, takes no new connections, finishes what is in flight and exits 0; a second one ends it at once. Only one serves a data directory at a time.`,
-    async run({ config }) {
-      await (await import('./serve.ts')).serve(config())
+    async run({ config, env }) {
+      await (await import('./serve.ts')).serve(config(), { env })
       return undefined
     },
   },
@@ -127,6 +127,53 @@ terminal, or else is the first line of standard input.`,
 has 15 seconds; nothing is paid, nothing is changed, and no secret is shown. Exits 1 and says what is wrong when one does
 not work. Works beside a running server.`,
     run: async (input) => (await import('./processors.ts')).processors(input),
+  },
+  health: {
+    summary: 'Ask the server that runs whether it is ready',
+    flags: {
+      url: { value: 'URL', meaning: 'Where it listens, instead of HOST and PORT of the settings' },
+      json: { meaning: 'Print the answer as a JSON object' },
+    },
+    details: `Takes five seconds at most, opens no database, and changes nothing. Exits 0 where the server is ready; else 1, and says what is
+wrong. For HEALTHCHECK of Docker, and for scripts.`,
+    run: async (input) => (await import('./health.ts')).health(input),
+  },
+  order: {
+    summary: 'Print what happened to an order, what is asked of whom, and what happens next and when',
+    positionals: ['show', 'ID|NUMBER'],
+    flags: {
+      shop: { value: 'NAME', meaning: 'With a number: the shop, by its handle' },
+      json: { meaning: 'Print it as a JSON object' },
+      'data-dir': dataDir,
+    },
+    details: `Its payments, refunds, disputes, messages and events, without anything that says who bought it. Changes nothing, needs no keys, and
+works beside a running server.
+
+  souk order show order_01hgw2bbg0e5fvp2r5xn4k6m8t
+  souk order show 1042 --shop a-shop`,
+    run: async (input) => (await import('./order.ts')).order(input),
+  },
+  orders: {
+    summary: 'Print the orders that are stuck: why, and what happens next and when',
+    positionals: ['stuck'],
+    flags: {
+      'older-than': { value: 'MINUTES', meaning: 'For so long nothing has happened to them; default 5' },
+      limit: { value: 'N', meaning: 'How many are shown, the longest first; default 50' },
+      json: { meaning: 'Print them as a JSON object' },
+      'data-dir': dataDir,
+    },
+    details: `Orders that are paid and no sale yet, whose money is on its way back, whose processor does not answer, or that should have expired.
+Orders that wait for their shopper are none. Changes nothing, needs no keys, and works beside a running server. Exits 1 where there is one.`,
+    run: async (input) => (await import('./order.ts')).orders(input),
+  },
+  'support-bundle': {
+    summary: 'Write into one file what somebody who helps has to know, without secrets and personal values',
+    positionals: ['FILE'],
+    flags: { 'no-check': { meaning: 'Leave out what `souk check` would find, which takes long on a large database' }, 'data-dir': dataDir },
+    details: `A JSON file for its owner alone: versions, settings without secrets, what the running server says of itself, sizes, migrations, jobs,
+processors, the errors of the last day, orders that are stuck, and what \`souk check\` finds. What cannot be found out is told in
+its place. Changes nothing, needs no keys, works beside a running server or without one, and replaces no file.`,
+    run: async (input) => (await import('./support-bundle.ts')).supportBundle(input),
   },
   jobs: {
     summary: 'Print how every background job stands: its last run, what came of it, and its next',

@@ -47,10 +47,10 @@ async function dispatch(argv: readonly string[], env: Environment): Promise<numb
   // A server compiles as usual once somebody asks it for something (server.ts); all other commands work at once.
   if (name !== 'serve') Bun.unsafe.setJITPolicy(1)
   onAnyInterruption()
-  return command.run({ config: () => parseConfig({ ...env, ...overridden(command, values) }), switches, values, positionals })
+  return command.run({ config: () => parseConfig({ ...env, ...overridden(command, values) }), env, switches, values, positionals })
 }
 
-function parse(name: string, command: Command, args: readonly string[]): Omit<Input, 'config'> {
+function parse(name: string, command: Command, args: readonly string[]): Omit<Input, 'config' | 'env'> {
   try {
     const { values, positionals, tokens } = parseArgs({
       args: [...args],

@@ -1,6 +1,7 @@
 import { engineErrorCode } from '../../db/engine.ts'
 import { startJobs } from '../../jobs/index.ts'
 import type { Processor } from '../clients/processors/processor.ts'
+import { openServiceManager } from '../clients/service-manager.ts'
 import type { Config } from '../config.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { fillKpis } from '../modules/kpi/index.ts'
@@ -38,12 +39,14 @@ export type ServeOptions = {
   announce?: (instance: Instance, url: string) => Promise<string>
   /** Besides those that the instance has by itself. */
   processors?: readonly Processor[]
+  /** By which a service manager says that it wants to be told. */
+  env?: Readonly<Record<string, string | undefined>>
 }
 
 /** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
 export async function serve(
   config: Config,
-  { prepare, stoppedEarly = notReady, announce = readyText, processors }: ServeOptions = {},
+  { prepare, stoppedEarly = notReady, announce = readyText, processors, env = {} }: ServeOptions = {},
 ): Promise<void> {
   let opened: Instance | undefined
   const starting = onInterruption(() => stoppedEarly)
@@ -88,6 +91,7 @@ export async function serve(
     engine: config.databaseUrl.startsWith('file:') ? 'sqlite' : 'postgres',
   })
 
+  const manager = openServiceManager(env, log)
   const end = async () => {
     // A job that hangs must not use up the time that a service manager gives us.
     const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp, counting]), Bun.sleep(jobsStopMaxMs)])
@@ -97,6 +101,7 @@ export async function serve(
     await Promise.race([noted, Bun.sleep(endNotedMaxMs)])
     await shipping?.stop()
     await instance.close()
+    manager?.end()
   }
   let stopping = false
   const stop = async (signal: Signal) => {
@@ -107,6 +112,7 @@ export async function serve(
     }
     stopping = true
     instance.deps.life.stopping = true
+    manager?.stopping('finishing what is in flight')
     log.info('server.stopping', { signal, drainSeconds: config.drainSeconds })
     await Bun.sleep(config.drainSeconds * 1_000)
     await end()
@@ -117,6 +123,7 @@ export async function serve(
   starting.end()
   process.on('SIGTERM', () => void stop('SIGTERM'))
   process.on('SIGINT', () => void stop('SIGINT'))
+  manager?.ready(`serving at ${serving.url}`)
 
   // Last: whoever reads it may send a signal at once.
   try {

@@ -50,6 +50,12 @@ export function parseAmount(text: string, currency: Currency): number | undefine
   return amount <= amountMax ? amount : undefined
 }
 
+/** Minor units as a decimal of major ones: 1050 at two decimals is `10.50`. */
+export function decimalOf(amount: number, decimals: number): string {
+  const digits = String(amount).padStart(decimals + 1, '0')
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
 /** Amounts of a record as money in its currency: those that are named, in this order. */
 export function moneyOf<Name extends string>(
   record: { readonly [Field in Name]: number } & { readonly currency: Currency },

@@ -96,7 +96,7 @@ async function run(args: readonly string[], settings: Record<string, string> = {
 /** What a command is refused with, in this process: told to send, it says so before anything is sent. */
 async function refusal(positionals: string[], flags: Record<string, string>): Promise<string> {
   const values = new Map(Object.entries(flags))
-  const error = await chainCommand({ config: () => parseConfig({}), switches: new Set(['yes']), values, positionals }).then(
+  const error = await chainCommand({ config: () => parseConfig({}), env: {}, switches: new Set(['yes']), values, positionals }).then(
     () => undefined,
     (thrown: unknown) => thrown,
   )

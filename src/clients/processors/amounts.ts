@@ -14,9 +14,3 @@ export function rescaled(amount: number, from: number, to: number): number | und
   const scaled = Number(`${kept || '0'}${'0'.repeat(Math.max(to - from, 0))}`)
   return Number.isSafeInteger(scaled) ? scaled : undefined
 }
-
-/** Minor units as a decimal of major ones: 1050 at two decimals is `10.50`. */
-export function decimalOf(amount: number, decimals: number): string {
-  const digits = String(amount).padStart(decimals + 1, '0')
-  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-}

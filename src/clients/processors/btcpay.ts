@@ -5,9 +5,8 @@
  * The key needs `canviewinvoices`, `cancreateinvoice`, `canmodifyinvoices`, `cancreatenonapprovedpullpayments`, and to find the claims
  * that it made `canviewpullpayments` (or `canmanagepullpayments`), each of the store.
  */
-import { decimalsOf, isCurrency } from '../../lib/money.ts'
+import { decimalOf, decimalsOf, isCurrency } from '../../lib/money.ts'
 import { hmac, sameSecret } from '../../lib/seal.ts'
-import { decimalOf } from './amounts.ts'
 import { needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { type Ask, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './btcpay-calls.ts'
 import { becomesOf, claimMade, claimNamed, messageIdOf } from './btcpay-claims.ts'

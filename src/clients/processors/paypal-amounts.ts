@@ -1,6 +1,6 @@
 /** Amounts as PayPal writes them: decimals of major units, for the currencies that it takes (developer.paypal.com, currency codes). */
-import { decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
-import { decimalOf, rescaled } from './amounts.ts'
+import { decimalOf, decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
+import { rescaled } from './amounts.ts'
 import { textAt } from './answers.ts'
 import type { Capabilities } from './processor.ts'
 

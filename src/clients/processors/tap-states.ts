@@ -1,8 +1,7 @@
 /** What Tap can say, what its words mean, and what it signs. */
 import { createHmac } from 'node:crypto'
-import { amountMax, decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
+import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
 import { sameSecret } from '../../lib/seal.ts'
-import { decimalOf } from './amounts.ts'
 import { knownAs, needed, textAt, valueAt, wordOf } from './answers.ts'
 import type { PaymentState, RefundAnswer } from './processor.ts'
 import { ProcessorUnavailable } from './processor.ts'

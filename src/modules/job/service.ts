@@ -5,11 +5,18 @@ import { idleBecause, isJobName, type JobName } from '../../core/job-table.ts'
 import { labelled } from '../../lib/prometheus.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { audited } from '../audit/index.ts'
+import { createJobBoard } from './board.ts'
 import { type JobView, jobView } from './domain.ts'
 import type { JobDeps } from './parts.ts'
+import { createJobStore } from './store.ts'
 
 /** Every job: its last run, how it stands, and when it runs next. */
 export const listJobs = async ({ jobBoard }: Pick<JobDeps, 'jobBoard'>): Promise<JobView[]> => (await jobBoard.statuses()).map(jobView)
+
+/** The same by the database alone, for a process that runs none of them. */
+export function storedJobs(deps: Pick<Deps, 'db' | 'config' | 'clock' | 'log' | 'processName'>): Promise<JobView[]> {
+  return listJobs({ jobBoard: createJobBoard({ ...deps, jobStore: createJobStore(deps.db) }) })
+}
 
 /** @throws AppError NOT_FOUND for what is no job */
 export function assertJob(name: string): JobName {

@@ -1,3 +1,4 @@
+export { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from './diagnosis.ts'
 export { noteDispute, type ToldDispute } from './disputes.ts'
 export { type Drive, requestDrive } from './drive.ts'
 export { heedCallback, heedMessage, workMessages } from './inbox.ts'

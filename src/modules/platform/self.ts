@@ -2,6 +2,7 @@
 import type { Deps } from '../../core/deps.ts'
 import { hourMs } from '../../core/error-notes.ts'
 import { type Deploy, type ErrorProject, errorWindowHours, type ServiceStatus } from '../../core/operations.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import { missedMs, ownErrors, ownServices } from './domain.ts'
 import { platformStore as store } from './store.ts'
 
@@ -25,3 +26,21 @@ export async function ownDeploys({ db, config }: Pick<Deps, 'db' | 'config'>): P
     { service: 'souk', environment: config.operationsEnvironment, revision, deployedAt: new Date(deployedAt).toISOString(), change: null },
   ]
 }
+
+/** The last starts and the errors of the last day, as every process of the instance wrote them down. */
+export async function ownHistory({ db, clock }: Pick<Deps, 'db' | 'clock'>) {
+  const [starts, errors] = await Promise.all([
+    store.startsSeenSince(db.read, 0),
+    store.errorsSince(db.read, clock.now() - errorWindowHours * hourMs),
+  ])
+  return {
+    starts: starts.slice(0, startsTold).map((start) => ({
+      ...pick(start, 'host', 'version', 'revision'),
+      ...isoTimes(pick(start, 'startedAt', 'deployedAt', 'seenAt', 'stoppedAt')),
+    })),
+    errors: errors
+      .toSorted((one, other) => other.lastSeen - one.lastSeen)
+      .map((error) => ({ ...pick(error, 'title', 'count'), ...isoTimes(pick(error, 'hour', 'lastSeen')) })),
+  }
+}
+const startsTold = 20

@@ -1,12 +1,14 @@
 /** Whatever a processor answers: it is understood, or it says nothing; and money that was not asked for is never counted. */
+
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { decimalOf, rescaled } from '../../../src/clients/processors/amounts.ts'
+import { rescaled } from '../../../src/clients/processors/amounts.ts'
 import { countAt, listAt, parsedMessage, textAt, valueAt, wordOf } from '../../../src/clients/processors/answers.ts'
 import * as paypal from '../../../src/clients/processors/paypal-answers.ts'
 import type { ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import * as stripe from '../../../src/clients/processors/stripe-answers.ts'
+import { decimalOf } from '../../../src/lib/money.ts'
 
 const asked = { amount: 1000, currency: 'USD' }
 const paymentId = 'pay_1'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { decimalOf } from '../../../src/clients/processors/amounts.ts'
 import { unitsOf, wholeUnitsOf } from '../../../src/clients/processors/decimals.ts'
+import { decimalOf } from '../../../src/lib/money.ts'
 
 const units = fc.integer({ min: 0, max: 100_000_000_000_000 })
 const decimals = fc.integer({ min: 0, max: 4 })

@@ -1,0 +1,114 @@
+/** `souk order show` and `souk orders stuck`: what whoever is woken at night wants to know of an order. */
+import type { Database } from '../../db/engine.ts'
+import { decimalOf, decimalsOf, type Money } from '../lib/money.ts'
+import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/order/index.ts'
+import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
+import { withDatabase } from './with-database.ts'
+
+const stuckStatus = 1
+const depsOf = (db: Database) => ({ db, clock: { now: () => Date.now(), monotonic: () => performance.now() } })
+
+/** `souk order show ID`, or `NUMBER --shop NAME`. */
+export async function order({ config: settings, positionals: [what, which = ''], values, switches }: Input): Promise<number> {
+  if (what !== 'show') throw new UsageError('`souk order show` is what there is: `souk order --help` shows how it is called')
+  const asked = askedFor(which, values.get('shop'))
+  const found = await withDatabase(settings(), (db) => diagnoseOrder(depsOf(db), asked))
+  process.stdout.write(switches.has('json') ? `${JSON.stringify(found, undefined, 2)}\n` : textOf(found))
+  return 0
+}
+
+/** @throws UsageError */
+function askedFor(which: string, shopName: string | undefined): { id: string } | { number: number; shopName: string } {
+  const [, digits] = /^#?(\d{1,9})$/.exec(which) ?? []
+  if (digits === undefined) {
+    if (!which.startsWith('order_')) throw new UsageError('Give the order by its id, order_…, or by its number and --shop NAME')
+    if (shopName !== undefined) throw new UsageError('--shop is of a number: an id has no need of it')
+    return { id: which }
+  }
+  if (shopName === undefined) throw new UsageError('--shop is missing: each shop has numbers of its own')
+  return { number: Number(digits), shopName }
+}
+
+const minuteMs = 60_000
+const olderThanDefault = 5
+const limitDefault = 50
+const limitMax = 10_000
+
+/** `souk orders stuck`. @returns 1 where there is one */
+export async function orders({ config: settings, positionals: [what], values, switches }: Input): Promise<number> {
+  if (what !== 'stuck') throw new UsageError('`souk orders stuck` is what there is: `souk orders --help` shows how it is called')
+  const minutes = wholeOf(values, 'older-than', olderThanDefault, 0, 1_000_000)
+  const limit = wholeOf(values, 'limit', limitDefault, 1, limitMax)
+  const found = await withDatabase(settings(), (db) => stuckOrders(depsOf(db), { olderThanMs: minutes * minuteMs, limit }))
+  if (switches.has('json')) process.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`)
+  else process.stdout.write(stuckText(found, minutes))
+  return found.total > 0 ? stuckStatus : 0
+}
+
+/** @throws UsageError */
+function wholeOf(values: ReadonlyMap<string, string>, flag: string, byDefault: number, min: number, max: number): number {
+  const text = values.get(flag)
+  const value = text === undefined ? byDefault : Number(text)
+  if (text !== undefined && (!/^\d{1,9}$/.test(text) || value < min || value > max))
+    throw new UsageError(`--${flag} must be a whole number from ${min} to ${max}`)
+  return value
+}
+
+function stuckText({ total, orders: all }: { total: number; orders: readonly StuckOrder[] }, minutes: number): string {
+  if (total === 0) return `No order is unfinished and without a change for ${minutes} minutes.\n`
+  const more = total > all.length ? [`and ${total - all.length} more: --limit shows them`] : []
+  const head = `${total} ${total === 1 ? 'order is' : 'orders are'} unfinished, and nothing has happened to ${total === 1 ? 'it' : 'them'} for ${minutes} minutes:`
+  return `${[head, '', ...all.flatMap(stuckLines), ...more].join('\n')}\n`
+}
+
+const stuckLines = ({ id, number, shopId, status, since, why, next }: StuckOrder): string[] => [
+  `${id}  #${number} of ${shopId}  ${status}  since ${since}`,
+  `  why   ${why}`,
+  ...next.map((step) => `  next  ${stepText(step)}`),
+  '',
+]
+
+const stepText = ({ what, at }: { what: string; at: string | null }) => (at === null ? what : `${what}, at ${at}`)
+const moneyText = ({ amount, currency }: Money) => `${decimalOf(amount, decimalsOf(currency))} ${currency}`
+
+/** The same for people: what is so, what is asked of whom, what happened, and what comes. */
+function textOf(found: OrderDiagnosis): string {
+  const { shop, payments, refunds, disputes, messages, webhooks, events } = found
+  const parts: (readonly [head: string, lines: readonly string[]])[] = [
+    ['PAYMENTS', payments.map(rowOf)],
+    ['REFUNDS', refunds.map(rowOf)],
+    ['DISPUTES', disputes.map(rowOf)],
+    ['MESSAGES OF PROCESSORS', messages.map(rowOf)],
+    ["MESSAGES TO THE SHOP'S WEBHOOKS", webhooks.map(rowOf)],
+    ['EVENTS', events.map(({ at, type, actor, detail }) => `${at}  ${type}  by ${actor}${tail(fieldsOf(detail))}`)],
+  ]
+  const head = [
+    `${found.id}  #${found.number} of ${shop.name ?? shop.id} (${shop.id}), ${found.mode}`,
+    `  status      ${found.status}, payment ${found.paymentStatus}, fulfilment ${found.fulfilmentStatus}, stock and gift cards ${found.holds}`,
+    `  customer    ${found.customerId ?? 'a guest'}`,
+    `  total       ${moneyText(found.total)}: ${moneyText(found.giftCardTotal)} by gift cards, ${moneyText(found.amountDue)} by a processor`,
+    `  captured    ${moneyText(found.capturedTotal)}; back: ${moneyText(found.refundedTotal)}, to gift cards ${moneyText(found.giftCardRefundedTotal)}`,
+    `  placed      ${found.createdAt}, confirmed ${found.confirmedAt ?? 'never'}, changed ${found.updatedAt}`,
+  ]
+  const next = ['NEXT', ...(found.why === null ? [] : [`  because  ${found.why}`]), ...found.next.map((step) => `  ${stepText(step)}`)]
+  const told = parts.flatMap(([title, lines]) => (lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]))
+  return `${[...head, '', ...next, ...told].join('\n')}\n`
+}
+
+const tail = (text: string) => (text === '' ? '' : `  ${text}`)
+
+/** A record in a line: what is null is left out. */
+const rowOf = ({ id, ...fields }: { readonly id: string } & Readonly<Record<string, unknown>>): string => `${id}${tail(fieldsOf(fields))}`
+
+const fieldsOf = (fields: Readonly<Record<string, unknown>>): string =>
+  Object.entries(fields)
+    .filter(([, value]) => value !== null && !(typeof value === 'object' && Object.keys(value as object).length === 0))
+    .map(([name, value]) => `${name}=${valueText(value)}`)
+    .join(' ')
+
+function valueText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  const { amount, currency } = value as Partial<Money>
+  return amount !== undefined && currency !== undefined ? moneyText({ amount, currency }) : JSON.stringify(value)
+}

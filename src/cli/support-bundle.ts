@@ -1,0 +1,318 @@
+/** `souk support-bundle FILE`: what whoever helps from outside has to know of an instance, in one file that holds no secret and no person. */
+import { linkSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os'
+import { join, resolve } from 'node:path'
+import { sql } from 'drizzle-orm'
+import type { Database, Reader } from '../../db/engine.ts'
+import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
+import { databaseFile, isThere } from '../../db/open.ts'
+import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
+import { openSqlite } from '../../db/sqlite/engine.ts'
+import { createSafeFetch } from '../clients/safe-fetch.ts'
+import { type Config, ConfigError, settings as known } from '../config.ts'
+import { OperatorError } from '../core/errors.ts'
+import { keyFile, readKeyFile, writePrivateFile } from '../keys.ts'
+import { storedJobs } from '../modules/job/index.ts'
+import { stuckOrders } from '../modules/order/index.ts'
+import { ownHistory } from '../modules/platform/index.ts'
+import { version } from '../version.ts'
+import { findings } from './check.ts'
+import type { Input } from './command.ts'
+import { explain } from './failure.ts'
+import { healthOf, placeOf } from './health.ts'
+import { onInterruption } from './interruption.ts'
+
+/** What a section comes to; what it fails with is told in its place, so that the others are there all the same. */
+type Section = () => unknown
+const clock = { now: () => Date.now(), monotonic: () => performance.now() }
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** @throws OperatorError where FILE is there already */
+export async function supportBundle({ config: settings, env, positionals: [file = ''], switches }: Input): Promise<number> {
+  const path = resolve(file)
+  if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
+  const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
+  const config = readable(settings)
+  const made = { madeAt: new Date(clock.now()).toISOString(), ...programOf(), machine: machine() }
+  const told =
+    config instanceof ConfigError
+      ? { ...made, settings: { problems: config.problems } }
+      : { ...made, settings: settingsOf(config), ...(await sectionsOf(config, env, !switches.has('no-check'))) }
+  const secrets = secretsOf(config instanceof ConfigError ? undefined : config, env)
+  writePrivateFile(path, `${JSON.stringify(struck(told, secrets), undefined, 2)}\n`, linkSync)
+  interruption.end()
+  process.stdout.write(
+    `${path} is written: settings without secrets, versions, sizes, jobs, errors and what is stuck. Read it before you send it on.\n`,
+  )
+  return 0
+}
+
+/** Settings with a problem are what it may all be about. */
+function readable(settings: Input['config']): Config | ConfigError {
+  try {
+    return settings()
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+}
+
+const programOf = () => ({ souk: version, bun: Bun.version, isBinary: Bun.main.startsWith('/$bunfs/') })
+
+const machine = () => ({
+  system: `${platform()} ${release()} ${arch()}`,
+  processors: cpus().length,
+  load: loadavg(),
+  memory: { totalBytes: totalmem(), freeBytes: freemem() },
+  uptimeSeconds: uptime(),
+  user: process.getuid?.() ?? null,
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+})
+
+/** Halves of credentials that are no secrets by themselves. */
+const accountName = /_(KEY_ID|USERNAME|CLIENT_ID|PUBLISHABLE_KEY)$/
+const notShown = 'set, not shown'
+
+/** Every setting as it was read; of secrets whether there is one. */
+function settingsOf(config: Config): Record<string, unknown> {
+  const shown = Object.entries(known).map(([name, setting]) => {
+    const value: unknown = config[setting.field]
+    const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0)
+    if ('secret' in setting || accountName.test(name)) return [name, isSet ? notShown : null]
+    if (name === 'DATABASE_URL') return [name, withoutLogin(config.databaseUrl)]
+    return [name, value ?? null]
+  })
+  return Object.fromEntries(shown)
+}
+
+/** Of a database server its host, port and name alone. */
+function withoutLogin(databaseUrl: string): string {
+  if (databaseUrl.startsWith('file:')) return databaseUrl
+  const { protocol, host, pathname } = new URL(databaseUrl)
+  return `${protocol}//${host}${pathname}`
+}
+
+async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean): Promise<Record<string, unknown>> {
+  let opened: Database | undefined
+  const db = () => {
+    opened ??= open(config)
+    return opened
+  }
+  const deps = () => ({ db: db(), config, clock, log, processName: 'support-bundle' })
+  const sections: Record<string, Section> = {
+    server: async () => healthOf(placeOf(config)),
+    metrics: async () => metricsOf(config),
+    files: () => files(config),
+    database: async () => (config.databaseUrl.startsWith('file:') ? sqliteFacts(db().read) : postgresFacts(db().read)),
+    migrations: async () => migrations(db().read, config),
+    rows: async () => rowsOf(db().read, config),
+    queues: async () => queues(db().read),
+    processors: async () => processors(db().read),
+    jobs: async () => (await storedJobs(deps())).map(withoutMessage),
+    processes: async () => (await ownHistory(deps())).starts,
+    errors: async () => (await ownHistory(deps())).errors,
+    stuckOrders: async () => stuckOrders(deps(), { olderThanMs: 5 * 60_000, limit: 20 }),
+    check: async () => (withCheck ? checkOf(config) : 'left out: --no-check'),
+  }
+  const told: Record<string, unknown> = {}
+  for (const [name, section] of Object.entries(sections)) {
+    try {
+      told[name] = await section()
+    } catch (error) {
+      told[name] = { failed: explain(error, env).text }
+    }
+  }
+  await opened?.close().catch(() => undefined)
+  return told
+}
+
+function open({ databaseUrl }: Config): Database {
+  if (!databaseUrl.startsWith('file:')) return openPostgres(databaseUrl, () => 0.5, { timeouts: unhurried })
+  const file = databaseFile(databaseUrl)
+  if (!isThere(file)) throw new OperatorError(`${file} is not there`)
+  return openSqlite(file, { besideServer: true })
+}
+
+const metricsMaxBytes = 4 * 1024 * 1024
+
+async function metricsOf(config: Config): Promise<string[]> {
+  const { url, host } = placeOf(config)
+  const { metricsToken: token } = config
+  const headers = { host: host ?? 'localhost', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+  const ask = createSafeFetch({ allowedNetworks: [] })
+  const { status, bytes } = await ask(`${url}/metrics`, { trusted: true, timeoutMs: 5_000, bytesMax: metricsMaxBytes, headers })
+  if (status !== 200) throw new OperatorError(`/metrics answered ${status}`)
+  return new TextDecoder()
+    .decode(bytes)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+}
+
+const filesMax = 200
+
+/** What lies in the data directory, and how much room there is. */
+function files({ dataDir, databaseUrl }: Config) {
+  const { bavail, blocks, bsize, type } = statfsSync(dataDir)
+  const listed = (directory: string) =>
+    readdirSync(directory)
+      .slice(0, filesMax)
+      .map((name) => {
+        const { size, mode, mtime, uid } = statSync(join(directory, name))
+        return { name, bytes: size, mode: (mode & 0o7777).toString(8), owner: uid, changedAt: mtime.toISOString() }
+      })
+  const backups = join(dataDir, 'backups')
+  return {
+    disk: { freeBytes: bavail * bsize, totalBytes: blocks * bsize, fileSystem: `0x${(type >>> 0).toString(16)}` },
+    dataDir: listed(dataDir),
+    backups: isThere(backups) ? listed(backups) : [],
+    ...(databaseUrl.startsWith('file:') ? { database: databaseFile(databaseUrl) } : {}),
+  }
+}
+
+async function sqliteFacts(read: Reader) {
+  const pragma = async (name: string) => Object.values((await read.rows<Record<string, unknown>>(sql.raw(`PRAGMA ${name}`)))[0] ?? {})[0]
+  const names = ['page_size', 'page_count', 'freelist_count', 'journal_mode', 'user_version', 'application_id'] as const
+  const [engine] = await read.rows<{ version: string }>(sql`select sqlite_version() as version`)
+  return {
+    engine: `SQLite ${engine?.version}`,
+    ...Object.fromEntries(await Promise.all(names.map(async (name) => [name, await pragma(name)]))),
+  }
+}
+
+async function postgresFacts(read: Reader) {
+  const [facts] = await read.rows<Record<string, unknown>>(sql`
+    select current_setting('server_version') as version, pg_database_size(current_database())::text as bytes, pg_is_in_recovery() as "isInRecovery",
+      current_setting('max_connections') as "maxConnections", current_setting('synchronous_commit') as "synchronousCommit",
+      (select count(*)::int from pg_stat_activity) as connections`)
+  const activity = await read.rows(sql`
+    select state, wait_event_type as "waitsFor", count(*)::int as connections, max(extract(epoch from now() - xact_start))::int as "longestSeconds"
+    from pg_stat_activity where datname = current_database() group by 1, 2 order by 3 desc`)
+  return { engine: `PostgreSQL ${facts?.['version']}`, ...facts, activity }
+}
+
+async function migrations(read: Reader, { databaseUrl }: Config) {
+  const applied = await read.rows<{ tag: string }>(sql`select tag from souk_migrations where tag <> 'lock' order by tag`)
+  const ours = (databaseUrl.startsWith('file:') ? sqliteMigrations : postgresMigrations).map(({ tag }) => tag)
+  const tags = applied.map(({ tag }) => tag)
+  return { applied: tags, pending: ours.filter((tag) => !tags.includes(tag)), unknown: tags.filter((tag) => !ours.includes(tag)) }
+}
+
+const countedMax = 100_000
+
+/** How many rows each table has, as far as counting is cheap. */
+async function rowsOf(read: Reader, { databaseUrl }: Config): Promise<Record<string, number | string>> {
+  const tables = databaseUrl.startsWith('file:')
+    ? sql`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`
+    : sql`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by relname`
+  const counts: Record<string, number | string> = {}
+  for (const { name } of await read.rows<{ name: string }>(tables)) {
+    const [row] = await read.rows<{ n: number | string }>(
+      sql`select count(*) as n from (select 1 from ${sql.identifier(name)} limit ${countedMax + 1}) as counted`,
+    )
+    const n = Number(row?.n ?? 0)
+    counts[name] = n > countedMax ? `over ${countedMax}` : n
+  }
+  return counts
+}
+
+/** What waits to be done. */
+async function queues(read: Reader) {
+  const [row] = await read.rows<Record<string, number | string | null>>(sql`select
+    (select count(*) from orders where resume_at is not null and resume_at > 0) as "ordersToTakeUp", (select min(resume_at) from orders where resume_at is not null) as "firstOrderAt",
+    (select count(*) from orders where status = 'PENDING_PAYMENT') as "ordersUnpaid",
+    (select count(*) from refunds where resume_at is not null and resume_at > 0) as "refundsToTakeUp",
+    (select count(*) from shops s cross join refunds r where r.shop_id = s.id and r.status = 'MANUAL') as "refundsByHand",
+    (select count(*) from payment_messages where resume_at is not null and resume_at > 0) as "messagesToWork",
+    (select count(*) from outbox where status = 'PENDING') as "outboxPending",
+    (select count(*) from webhook_deliveries where status = 'PENDING') as "deliveriesPending",
+    (select min(next_at) from webhook_deliveries where status = 'PENDING') as "firstDeliveryAt"`)
+  const times = (name: string, value: number | string | null | undefined) =>
+    name.endsWith('At') && value !== null ? new Date(Number(value)).toISOString() : value === null ? null : Number(value)
+  return Object.fromEntries(Object.entries(row ?? {}).map(([name, value]) => [name, times(name, value)]))
+}
+
+/** Which processors are taken out by hand, and which shops' own accounts there are; breakers are in the metrics. */
+async function processors(read: Reader) {
+  const [isolated, accounts] = await Promise.all([
+    read.rows<{ processor: string; at: number | string }>(
+      sql`select processor, isolated_at as at from processor_isolations order by processor`,
+    ),
+    read.rows(
+      sql`select processor, mode, cast(count(*) as integer) as accounts from processor_accounts group by processor, mode order by processor, mode`,
+    ),
+  ])
+  return {
+    isolated: isolated.map(({ processor, at }) => ({ processor, since: new Date(Number(at)).toISOString() })),
+    shopsAccounts: accounts,
+  }
+}
+
+/** What a run failed with may quote a row: its kind alone is told. */
+function withoutMessage({ lastRun, ...job }: Awaited<ReturnType<typeof storedJobs>>[number]) {
+  return {
+    ...job,
+    lastRun: lastRun && { ...lastRun, error: lastRun.error === null ? null : (/^[\w.]+/.exec(lastRun.error)?.[0] ?? 'an error') },
+  }
+}
+
+async function checkOf(config: Config) {
+  const found: { subject: string; result: 'ok' | 'wrong' | 'to do'; problems: readonly string[] }[] = []
+  for await (const { subject, problems, isWork } of findings(config))
+    found.push({ subject, result: problems.length === 0 ? 'ok' : isWork ? 'to do' : 'wrong', problems })
+  return found
+}
+
+/** Shorter ones would garble what is told; the settings refuse such secrets, or they are the operator's own pleasure. */
+const secretMinLength = 6
+
+/** Every secret that is known here: of the settings, in whole and in parts, and of the key file. */
+function secretsOf(config: Config | undefined, env: Input['env']): string[] {
+  const ofEnvironment = Object.entries(known).flatMap(([name, setting]) => ('secret' in setting ? [env[name] ?? ''] : []))
+  const ofSettings = Object.values(known).flatMap((setting) => ('secret' in setting && config ? textsIn(config[setting.field]) : []))
+  const whole = [...ofEnvironment, ...ofSettings, ...(config ? ofKeyFile(config) : [])]
+  const parts = [...whole, env['DATABASE_URL'] ?? ''].flatMap(loginOf)
+  const lists = ofEnvironment.flatMap((text) => text.split(',').map((item) => item.trim()))
+  // The longest first: of one that is within another nothing must stay.
+  return [...new Set([...whole, ...parts, ...lists])].filter((text) => text.length >= secretMinLength).sort((a, b) => b.length - a.length)
+}
+
+function ofKeyFile(config: Config): string[] {
+  try {
+    return config.databaseUrl.startsWith('file:') ? textsIn(readKeyFile(keyFile(config))) : []
+  } catch {
+    // What cannot be read is nowhere else either.
+    return []
+  }
+}
+
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** The password of a URL, as it stands there and as it is meant, and what its query hands over. */
+function loginOf(text: string): string[] {
+  const url = URL.parse(text)
+  if (!url) return []
+  const { password, searchParams } = url
+  return [password, ...[...searchParams.values()], decoded(password)]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const email = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
+
+/** A copy in which no text holds a secret or an e-mail address. */
+function struck(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), value).replace(email, '[e-mail]')
+  if (typeof value === 'bigint') return String(value)
+  if (Array.isArray(value)) return value.map((item) => struck(item, secrets))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, struck(item, secrets)]))
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test'
+import { healthOf, placeOf } from '../../src/cli/health.ts'
+
+/** Something that answers what it is told to. */
+async function answering<T>(answer: (request: Request) => Response | Promise<Response>, use: (url: string) => Promise<T>): Promise<T> {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  try {
+    return await use(`http://127.0.0.1:${server.port}`)
+  } finally {
+    server.stop(true)
+  }
+}
+const failing = (message: string, status = 503) => Response.json({ statusCode: status, message }, { status })
+
+test('a server that is ready is, whatever is only shown; what is only shown is told', async () => {
+  const checks = [
+    { name: 'diskSpace', ok: true },
+    { name: 'backupRecent', ok: false },
+  ]
+  await answering(
+    () => Response.json({ status: 'ok', version: '1.2.3', checks }),
+    async (url) =>
+      expect(await healthOf({ url })).toEqual({
+        url,
+        ready: true,
+        version: '1.2.3',
+        problems: [],
+        notes: ['backupRecent: the last backup is late: `souk backup` makes one and says what is wrong'],
+      }),
+  )
+})
+
+test('one that is not ready says each check that fails in words, one that is new by its name', async () => {
+  await answering(
+    () => failing('Not ready: diskSpace, keysAtHand, somethingNew'),
+    async (url) =>
+      expect((await healthOf({ url })).problems).toEqual([
+        'diskSpace: less is free on the disk than DISK_FREE_MIN_MB: make room',
+        'keysAtHand: keys.json is missing or holds other keys: put it back before the next start',
+        'somethingNew: this check fails',
+      ]),
+  )
+})
+
+test('nobody, somebody else, and one who does not answer are told apart, within a bounded time', async () => {
+  const problemOf = async (answer: (request: Request) => Response | Promise<Response>) =>
+    answering(answer, async (url) => {
+      const { ready, problems } = await healthOf({ url }, 200)
+      return [ready, ...problems]
+    })
+  const never = Promise.withResolvers<Response>()
+  expect(await problemOf(() => never.promise)).toEqual([false, expect.stringContaining('did not answer within 5 seconds')])
+  never.resolve(new Response())
+  expect(await problemOf(() => new Response('<html>'))).toEqual([false, expect.stringContaining('status 200, and it is not the readiness')])
+  expect(await problemOf(() => Response.json(['status', 'ok']))).toEqual([false, expect.stringContaining('not the readiness of souk')])
+  expect(await problemOf(() => Response.redirect('/elsewhere'))).toEqual([false, expect.stringContaining('leads elsewhere')])
+  expect(await problemOf(() => new Response('x'.repeat(100_000)))).toEqual([false, expect.stringContaining('tells too much')])
+  expect(await problemOf(() => failing('The database is busy'))).toEqual([false, expect.stringContaining('answers 503')])
+  expect(await problemOf(() => failing('host (header): not served here', 400))).toEqual([false, expect.stringContaining('ALLOWED_HOSTS')])
+  const gone = await answering(
+    () => new Response(),
+    async (url) => url,
+  )
+  expect((await healthOf({ url: gone })).problems).toEqual([expect.stringContaining('nothing answers there')])
+})
+
+test('it is asked where the settings have it listen, by a name that they allow', async () => {
+  const of = (host: string, ...allowedHosts: string[]) => placeOf({ host, port: 3000, allowedHosts })
+  expect(of('127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
+  expect(of('0.0.0.0')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
+  expect(of('::')).toEqual({ url: 'http://[::1]:3000', host: undefined })
+  expect(of('0.0.0.0', 'shop.example')).toEqual({ url: 'http://127.0.0.1:3000', host: 'shop.example' })
+  expect(of('0.0.0.0', 'shop.example', '127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
+  expect(() => placeOf({ host: '127.0.0.1', port: 0, allowedHosts: [] })).toThrow('name it by --url')
+  await answering(
+    ({ headers }) => failing(`Not ready: ${headers.get('host')?.replaceAll('.', '_')}`),
+    async (url) => expect((await healthOf({ url, host: 'shop.example' })).problems[0]).toStartWith('shop_example'),
+  )
+})

@@ -1,0 +1,248 @@
+/** The commands of whoever is woken at night, as they are called: beside a server, and where none starts. */
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { engine } from '../../db/columns.ts'
+import { health } from '../../src/cli/health.ts'
+import { order, orders } from '../../src/cli/order.ts'
+import { supportBundle } from '../../src/cli/support-bundle.ts'
+import { ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import { settings as known, parseConfig } from '../../src/config.ts'
+import { noteStart, tendProcess } from '../../src/modules/platform/index.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { type TestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
+import { said, sellingBy } from '../support/scripted.ts'
+import { address, customerOf, ok } from '../support/selling.ts'
+import { describeProcesses, serve, souk } from './souk.ts'
+
+const testSecrets = {
+  JWT_SECRET: 'test-only-jwt-secret-0123456789abcdef',
+  ENCRYPTION_KEY: 'test-only-encryption-key-0123456789ab',
+  INTEGRATION_API_KEY: 'test-only-integration-key',
+}
+
+/** A value that each secret setting takes, with PLANTED in it, or a word that stands for it. */
+const candidates = (name: string): string[] => [
+  `PLANTED-${name}-0123456789-abcdefgh`,
+  `redis://user:PLANTED-${name}@127.0.0.1:1/0`,
+  `https://127.0.0.1:1/rates?key=PLANTED-${name}`,
+  `[{ "chainId": 8453, "rpc": ["https://127.0.0.1:1/PLANTED-${name}"] }]`,
+  `0x${'5eed'.repeat(16)}`,
+]
+const planted = /PLANTED|5eed5eed|test-only/
+
+/** Every secret setting, each with a value of its own. Those of stores that the settings want whole come with the rest of it. */
+function plantedSettings(): Record<string, string> {
+  const secrets = Object.entries(known).flatMap(([name, setting]) => {
+    if (!('secret' in setting) || name in testSecrets) return []
+    const value = candidates(name).find((text) => {
+      try {
+        setting.read(text)
+        return true
+      } catch {
+        return false
+      }
+    })
+    if (value === undefined) throw new Error(`no planted value fits ${name}: add one to the candidates`)
+    return [[name, value]]
+  })
+  const stores = ['DOCUMENTS', 'BACKUP'].flatMap((store) => [
+    [`${store}_S3_ENDPOINT`, 'http://127.0.0.1:1'],
+    [`${store}_S3_BUCKET`, 'bucket'],
+    [`${store}_S3_KEY_ID`, 'PLANTED-key-id'],
+  ])
+  return Object.fromEntries([...secrets, ...stores])
+}
+
+/** A shop with people in it, an order that is stuck, and errors that quote them. */
+async function troubled(app: TestApp) {
+  const shop = await sellingBy(app, {
+    create: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    async refund() {
+      throw new ProcessorUnavailable('away')
+    },
+  })
+  await customerOf(app, shop.shop.name, 'PLANTED@example.com')
+  const person = { email: 'PLANTED.guest@example.com', shippingAddress: { ...address, name: 'PLANTED Haddad', phone: '+12075550137' } }
+  const { order } = ok(await shop.checkout(await shop.cart(person), { processor: 'scripted' })).body
+  ok(await shop.refund(order.id, { all: true, reason: 'PLANTED reason' }), 200, 201, 202)
+  const { jobBoard, log } = app.deps
+  log.error('request.failed', { error: new Error('PLANTED@example.com is taken'), route: '/customer/signup' })
+  await noteStart(app.deps)
+  await tendProcess(app.deps)
+  await jobBoard.begin([{ name: 'forget', perform: async () => ({ result: 'FAILED', error: new Error('row of PLANTED@example.com') }) }])
+  await jobBoard.tick('forget')
+  await jobBoard.stop()
+  return { orderId: order.id as string, number: order.number as number, shopName: shop.shop.name }
+}
+
+describe('at 3 a.m.', () => {
+  test('a bundle holds what helps, and no secret and no person; orders are shown and found stuck; nothing of it writes', async () => {
+    const database = await testDatabase()
+    const app = await testApp({}, { database, startAt: Date.now() - 30 * 60_000 })
+    const { orderId, number, shopName } = await troubled(app)
+    await app.close()
+    const url = engine === 'sqlite' ? database.url : database.url.replace('//souk@', '//souk:PLANTED-password@')
+    const settings = { ...testSecrets, DATABASE_URL: url, ...plantedSettings(), LOG_LEVEL: 'debug' }
+    const file = join(temporaryDir(), 'bundle.json')
+    const before = contentOf(database)
+
+    const written = await souk(['support-bundle', file], database.dataDir, { settings })
+    expect(written).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^\/.*bundle\.json is written/) })
+    const text = readFileSync(file, 'utf8')
+    expect(text).not.toMatch(planted)
+    expect(text).not.toMatch(/Haddad|Quay|2075550137|@example|reason/)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const bundle = JSON.parse(text)
+    expect(Object.entries(bundle).flatMap(([name, section]) => (JSON.stringify(section).startsWith('{"failed"') ? [name] : []))).toEqual([
+      // The port is left to chance here.
+      ...['server', 'metrics'],
+    ])
+    expect(bundle.settings).toMatchObject({
+      STRIPE_SECRET_KEY: 'set, not shown',
+      CHAINS: 'set, not shown',
+      LOG_LEVEL: 'debug',
+      DNS_SERVER: null,
+    })
+    for (const [name, setting] of Object.entries(known))
+      if ('secret' in setting) expect([name, bundle.settings[name]]).toEqual([name, 'set, not shown'])
+    expect(bundle.errors).toEqual([
+      {
+        title: expect.stringContaining('request.failed /customer/signup Error'),
+        count: 1,
+        hour: expect.any(String),
+        lastSeen: expect.any(String),
+      },
+    ])
+    expect(bundle.jobs.find(({ name }: { name: string }) => name === 'forget').lastRun).toMatchObject({ result: 'FAILED', error: 'Error' })
+    expect(bundle.stuckOrders).toMatchObject({ total: 1, orders: [{ id: orderId }] })
+    expect(bundle.rows).toMatchObject({ orders: 1, customers: 1 })
+    expect(bundle.queues).toMatchObject({ refundsToTakeUp: 1, ordersUnpaid: 0 })
+    expect(bundle.migrations).toMatchObject({ pending: [], unknown: [] })
+    expect(bundle.check.find(({ subject }: { subject: string }) => subject === 'money of orders')).toMatchObject({ result: 'ok' })
+
+    const again = {
+      config: () => parseConfig(settings),
+      env: settings,
+      positionals: [file],
+      switches: new Set<string>(),
+      values: new Map(),
+    }
+    await expect(supportBundle(again)).rejects.toThrow(`${file} is there already: choose another name`)
+    expect(readFileSync(file, 'utf8')).toBe(text)
+
+    const shown = await souk(['order', 'show', `#${number}`, '--shop', shopName], database.dataDir, { settings })
+    expect(shown).toMatchObject({ status: 0, stderr: '' })
+    expect(shown.stdout).toStartWith(`${orderId}  #${number} of ${shopName} (shop_`)
+    for (const part of [
+      'total       10.00 USD',
+      '\nNEXT\n  because  it was due at',
+      '\nPAYMENTS\n  pay_',
+      '\nREFUNDS\n  ref_',
+      'REFUND_REQUESTED  by ',
+    ])
+      expect(shown.stdout).toContain(part)
+    expect(shown.stdout).not.toMatch(/PLANTED|Haddad|example/)
+    const stuck = await souk(['orders', 'stuck', '--json'], database.dataDir, { settings })
+    expect([stuck.status, stuck.stderr, JSON.parse(stuck.stdout)]).toEqual([
+      1,
+      '',
+      { total: 1, orders: [expect.objectContaining({ id: orderId })] },
+    ])
+    expect(contentOf(database)).toEqual(before)
+    await database.drop()
+  })
+})
+
+/** The bytes of a database file, with what its log holds in it; nothing of one that a server keeps. */
+function contentOf({ url }: TestDatabase): string | undefined {
+  const file = url.replace(/^file:/, '')
+  return existsSync(file) ? Bun.SHA256.hash(readFileSync(file), 'hex') : undefined
+}
+
+test('a wrong call is told what is wrong with it, before anything is opened', async () => {
+  const values = new Map([['older-than', 'x']])
+  const input = { config: () => parseConfig({}), env: {}, switches: new Set<string>(), values }
+  await expect(order({ ...input, positionals: ['show', '12'] })).rejects.toThrow('--shop is missing')
+  await expect(order({ ...input, positionals: ['show', 'ada@example.com'] })).rejects.toThrow('Give the order by its id')
+  await expect(order({ ...input, positionals: ['find', '12'] })).rejects.toThrow('`souk order show` is what there is')
+  await expect(orders({ ...input, positionals: ['stuck'] })).rejects.toThrow('--older-than must be a whole number from 0 to 1000000')
+  await expect(health({ ...input, values: new Map([['url', 'x']]), positionals: [] })).rejects.toThrow('--url must be')
+})
+
+/** Listens as systemd does, and lets systemd-notify know that it was heard by closing what comes with `BARRIER=1`. */
+const listener = `
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print('listening', flush=True)
+while True:
+    message, fds, _, _ = socket.recv_fds(s, 4096, 8)
+    for fd in fds: os.close(fd)
+    print(message.decode().strip().replace('\\n', '\\t'), flush=True)
+`
+
+/** A socket in the place of systemd's; where the programs for it are missing, nobody is told and the reason is printed. */
+async function systemdAt(socket: string) {
+  const missing = ['python3', 'systemd-notify'].filter((name) => !Bun.which(name))
+  if (missing.length > 0) {
+    process.stderr.write(`skipped: what systemd is told (${missing.join(' and ')} not found)\n`)
+    return { settings: {}, told: async () => undefined, [Symbol.asyncDispose]: async () => undefined }
+  }
+  const child = Bun.spawn(['python3', '-c', listener, socket], { stdout: 'pipe', stderr: 'inherit' })
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = ''
+  const until = async (text: string) => {
+    while (!heard.split('\n').slice(0, -1).includes(text)) {
+      const { value, done } = await lines.read()
+      if (done) throw new Error(`systemd was not told ${text}: ${heard}`)
+      heard += value
+    }
+  }
+  await until('listening')
+  return {
+    settings: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '600000' },
+    told: (...words: string[]) => until(words.join('\t')),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+describeProcesses('at 3 a.m., by processes', () => {
+  test('souk health tells a server that is ready by its exit status, and one that is gone; systemd is told of both by the real systemd-notify', async () => {
+    const dataDir = temporaryDir()
+    await using systemd = await systemdAt(join(dataDir, 'notify'))
+    await using server = await serve(dataDir, { ALLOWED_HOSTS: 'shop.example', ...systemd.settings })
+    const { port } = new URL(server.url)
+    const settings = { PORT: port, ALLOWED_HOSTS: 'shop.example' }
+    const ready = await souk(['health'], dataDir, { settings })
+    expect(ready).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^ok {4}souk \S+ at http:\/\/127\.0\.0\.1:\d+ is ready\n$/),
+    })
+    await systemd.told('READY=1', `STATUS=serving at ${server.url}`)
+    await systemd.told('WATCHDOG=1')
+    expect(await server.end('SIGTERM')).toBe(0)
+    await systemd.told('STOPPING=1', 'STATUS=finishing what is in flight')
+    const gone = await souk(['health', '--json', '--url', server.url], dataDir)
+    expect([gone.status, gone.stderr, JSON.parse(gone.stdout).ready]).toEqual([1, '', false])
+
+    const none = await souk(['orders', 'stuck'], dataDir, { settings })
+    expect(none).toEqual({ status: 0, stderr: '', stdout: 'No order is unfinished and without a change for 5 minutes.\n' })
+  })
+
+  test('a bundle is written where the settings have problems, and where the database is none', async () => {
+    const dataDir = temporaryDir()
+    writeFileSync(join(dataDir, 'souk.db'), 'this is no database')
+    const file = join(dataDir, 'bundle.json')
+    expect((await souk(['support-bundle', file], dataDir)).status).toBe(0)
+    const damaged = JSON.parse(readFileSync(file, 'utf8'))
+    expect([damaged.settings.PORT, damaged.rows.failed, damaged.check]).toEqual([0, expect.stringContaining('damaged'), expect.anything()])
+    rmSync(file)
+    expect((await souk(['support-bundle', file], dataDir, { settings: { PORT: 'PLANTED' } })).status).toBe(0)
+    expect(JSON.parse(readFileSync(file, 'utf8')).settings).toEqual({ problems: [expect.stringContaining('PORT must be')] })
+  })
+})

@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import type { Edge } from './http/edge.ts'
 import { answerTo, asAppError } from './http/errors.ts'
-import { orderPath, resolverPath, statsPath } from './http/hot.ts'
+import { orderPath, recordPath, resolverPath, statsPath } from './http/hot.ts'
 import { idleTimeoutSeconds } from './http/peers.ts'
 import type { Instance } from './instance.ts'
 
@@ -17,12 +17,12 @@ type HotPath = [path: string, answer: (request: BunRequest<string>, server: Serv
 
 /** The paths of what is read most, and what answers them. */
 const hotPaths = ({ apiV3Prefix }: Config, edge: Edge): HotPath[] => [
-  ['/product-v2/public/:id', (request, self) => edge.fetchRecord(request, idOf(request), self)],
-  [`${apiV3Prefix}/product-v2/public/:id`, (request, self) => edge.fetchRecord(request, idOf(request), self)],
+  ...[recordPath, `${apiV3Prefix}${recordPath}`].map(
+    (path): HotPath => [path, (request, self) => edge.fetchRecord(request, idOf(request), self, path)],
+  ),
   [orderPath, (request, self) => edge.fetchOrder(request, idOf(request), self)],
   [resolverPath, (request, self) => edge.fetchResolved(request, self)],
-  [statsPath, (request, self) => edge.fetchStats(request, self)],
-  [`${apiV3Prefix}${statsPath}`, (request, self) => edge.fetchStats(request, self)],
+  ...[statsPath, `${apiV3Prefix}${statsPath}`].map((path): HotPath => [path, (request, self) => edge.fetchStats(request, self, path)]),
 ]
 const idOf = ({ params }: BunRequest<string>): string => params['id'] ?? ''
 

@@ -11,6 +11,7 @@ import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
 import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
+import { pathnameOf } from './request-url.ts'
 import { createRouteTable } from './route-table.ts'
 import { createSharedLimit } from './shared-limit.ts'
 import { type Uploading, uploadPace } from './upload.ts'
@@ -54,9 +55,14 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
   const judge = createOperatorGuard(config, countryOf)
   const { geoCountryHeader } = config
   const requestCounts = createRequestCounts()
+  const routeTable = createRouteTable()
   return {
     /** Whole public answers, kept while the database does not change. */
-    answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
+    answers: createAnswerCache({
+      version: () => db.version(),
+      now: clock.now,
+      routeOf: ({ url }) => routeTable.match('GET', pathnameOf(url))?.path,
+    }),
     /** What payment pages were told, by shop, kept while neither the database nor a breaker changes. */
     resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
     /** Of those who ask for that, and of nothing else. */
@@ -105,6 +111,6 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */
-    routeTable: createRouteTable(),
+    routeTable,
   }
 }

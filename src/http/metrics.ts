@@ -19,6 +19,36 @@ export type RouteCounts = {
   sumMs: number
 }
 
+/** How late a timer of the event loop may come. */
+const lagBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
+
+/** The bucket of a value. */
+function bucketOf(bounds: readonly number[], value: number): number {
+  let at = 0
+  while (at < bounds.length && value > (bounds[at] as number)) at++
+  return at
+}
+const inSeconds = (boundsMs: readonly number[]): number[] => boundsMs.map((ms) => ms / 1_000)
+
+/** How late the event loop was whenever somebody looked. */
+export type LoopLag = ReturnType<typeof createLoopLag>
+export function createLoopLag() {
+  const buckets = new Array<number>(lagBoundsMs.length + 1).fill(0)
+  let sumMs = 0
+  return {
+    note(lateMs: number): void {
+      const late = Math.max(0, lateMs)
+      ;(buckets[bucketOf(lagBoundsMs, late)] as number)++
+      sumMs += late
+    },
+    /** Lines in Prometheus' text format. */
+    lines: (): string[] =>
+      histogram('souk_event_loop_lag_seconds', 'How late the event loop came to a timer, four times a second.', inSeconds(lagBoundsMs), [
+        { labels: {}, buckets, sum: sumMs / 1_000 },
+      ]),
+  }
+}
+
 export type RequestCounts = ReturnType<typeof createRequestCounts>
 
 /**
@@ -58,9 +88,7 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
       seen++
       const { statuses, answers, buckets } = counts
       counts.sumMs += elapsedMs
-      let at = 0
-      while (at < boundsMs.length && elapsedMs > (boundsMs[at] as number)) at++
-      ;(buckets[at] as number)++
+      ;(buckets[bucketOf(boundsMs, elapsedMs)] as number)++
       const which = statuses.indexOf(status)
       if (which >= 0) (answers[which] as number)++
       else {
@@ -86,7 +114,7 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
         ...histogram(
           'souk_http_request_duration_seconds',
           'Time from request to answer.',
-          boundsMs.map((ms) => ms / 1_000),
+          inSeconds(boundsMs),
           all.map(({ method, route, buckets, sumMs }) => ({ labels: { method, route }, buckets, sum: sumMs / 1_000 })),
         ),
         ...gauge('souk_http_requests_in_flight', 'Requests being answered.', inFlight),

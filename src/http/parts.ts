@@ -9,7 +9,7 @@ import { createPace } from '../lib/pace.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
-import { createRequestCounts } from './metrics.ts'
+import { createLoopLag, createRequestCounts } from './metrics.ts'
 import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
 import { pathnameOf } from './request-url.ts'
 import { createRouteTable } from './route-table.ts'
@@ -104,6 +104,8 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
       reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
     } satisfies Uploading,
     requestCounts,
+    /** How late the event loop is, which the server looks at. */
+    loopLag: createLoopLag(),
     /** For files that are worked on while they are held in memory. */
     importSlots: createImportSlots(),
     /** For requests that work long; they share it. */

@@ -1,8 +1,12 @@
+import type { Deps } from '../../core/deps.ts'
 import { counter, gauge } from '../../lib/prometheus.ts'
 import type { LogShippingDeps } from './parts.ts'
 
 /** Lines of Prometheus' text format; none where nothing is shipped. */
-export function logShippingMetrics({ logShipping: { shippedAt, snapshotAt, generations, failures } }: LogShippingDeps): string[] {
+export function logShippingMetrics({
+  logShipping: { shippedAt, snapshotAt, generations, failures },
+  config: { shipLogSeconds = 0 },
+}: LogShippingDeps & Pick<Deps, 'config'>): string[] {
   if (generations === 0 && failures === 0) return []
   const seconds = (ms: number | undefined) => (ms ?? 0) / 1_000
   return [
@@ -21,6 +25,7 @@ export function logShippingMetrics({ logShipping: { shippedAt, snapshotAt, gener
       'How often shipping began anew, with a snapshot: once a start, and where the log was lost.',
       generations,
     ),
+    ...gauge('souk_log_shipping_interval_seconds', 'SHIP_LOG_SECONDS: how often it is shipped.', shipLogSeconds),
     ...counter('souk_log_shipping_failures_total', 'Attempts to ship that failed.', failures),
   ]
 }

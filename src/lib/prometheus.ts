@@ -46,3 +46,7 @@ export const histogram = (name: string, help: string, bounds: readonly number[],
     return [...lines, `${seriesOf(`${name}_sum`, pairs)} ${sum}`, `${seriesOf(`${name}_count`, pairs)} ${total}`]
   }),
 ]
+
+/** A metric whose value may not be known: its name is there all the same, so that the list of metrics is one, whatever runs. */
+export const known = (name: string, help: string, value: number | undefined, type: 'gauge' | 'counter' = 'gauge'): string[] =>
+  labelled(name, help, value === undefined ? [] : [{ labels: {}, value }], type)

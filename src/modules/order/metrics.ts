@@ -1,6 +1,6 @@
 /** Orders and refunds in figures, in Prometheus' text format. */
 import type { Deps } from '../../core/deps.ts'
-import { gauge, labelled, type Sample } from '../../lib/prometheus.ts'
+import { known, labelled, type Sample } from '../../lib/prometheus.ts'
 import { orderStatuses, refundStatuses } from './domain.ts'
 import type { OrderDeps } from './parts.ts'
 import { type OrderFigures, orderFiguresOf, type Unfinished } from './standing-store.ts'
@@ -13,21 +13,21 @@ const byStatus = (status: string, value: number): Sample => ({ labels: { status 
 const secondsSince = (now: number, at: number): number => Math.max(0, now - at) / 1_000
 
 /** What is unfinished, under names that begin so. */
-const unfinishedLines = (name: string, what: string, all: readonly Unfinished[], now: number): string[] => [
+const unfinishedLines = (name: string, what: string, all: readonly Unfinished[] | undefined, now: number): string[] => [
   ...labelled(
     `souk_${name}s_unfinished`,
     `${what} that are to be gone on with, of the 10000 that are due first.`,
-    all.map(({ status, count }) => byStatus(status, count)),
+    (all ?? []).map(({ status, count }) => byStatus(status, count)),
   ),
   ...labelled(
     `souk_${name}_oldest_age_seconds`,
     'How old the oldest of them is.',
-    all.map(({ status, oldestAt }) => byStatus(status, secondsSince(now, oldestAt))),
+    (all ?? []).map(({ status, oldestAt }) => byStatus(status, secondsSince(now, oldestAt))),
   ),
-  ...gauge(
+  ...known(
     `souk_${name}_overdue_seconds`,
     'For how long the first of them has waited to be gone on with; 0: its time has not come.',
-    Math.max(0, ...all.map(({ dueAt }) => secondsSince(now, dueAt))),
+    all && Math.max(0, ...all.map(({ dueAt }) => secondsSince(now, dueAt))),
   ),
 ]
 
@@ -58,17 +58,13 @@ export function orderMetrics(
       ),
       'counter',
     ),
-    ...(figures
-      ? [
-          ...labelled(
-            'souk_orders',
-            'Orders of all shops, by status.',
-            orderStatuses.map((status) => byStatus(status, figures.orders.get(status) ?? 0)),
-          ),
-          ...unfinishedLines('saga', 'Orders', figures.sagas, now),
-          ...unfinishedLines('refund', 'Refunds', figures.refunds, now),
-          ...gauge('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', figures.messages),
-        ]
-      : []),
+    ...labelled(
+      'souk_orders',
+      'Orders of all shops, by status.',
+      figures ? orderStatuses.map((status) => byStatus(status, figures.orders.get(status) ?? 0)) : [],
+    ),
+    ...unfinishedLines('saga', 'Orders', figures?.sagas, now),
+    ...unfinishedLines('refund', 'Refunds', figures?.refunds, now),
+    ...known('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', figures?.messages),
   ]
 }

@@ -1,6 +1,6 @@
 /** Webhooks in figures, in Prometheus' text format. */
 import type { Deps } from '../../core/deps.ts'
-import { gauge, labelled } from '../../lib/prometheus.ts'
+import { known, labelled } from '../../lib/prometheus.ts'
 import type { WebhookDeps } from './parts.ts'
 import { type QueueFigures, webhookStore as store } from './store.ts'
 
@@ -21,21 +21,17 @@ export function webhookMetrics({ webhookCounts, clock }: WebhookDeps, figures: Q
       ['delivered', 'failed', 'dead'].map((result) => ({ labels: { result }, value: counts.get(result) ?? 0 })),
       'counter',
     ),
-    ...(figures
-      ? [
-          ...gauge('souk_webhook_messages_waiting', 'Messages that are still to be handed out to endpoints.', figures.messages),
-          ...gauge('souk_webhook_message_oldest_age_seconds', 'How old the oldest of them is.', secondsSince(figures.oldestAt)),
-          ...gauge(
-            'souk_webhook_deliveries_waiting',
-            'Deliveries that are still to be made, those between two attempts included.',
-            figures.deliveries,
-          ),
-          ...gauge(
-            'souk_webhook_delivery_overdue_seconds',
-            'For how long the first of them has been due, also where its endpoint rests; 0: none is due.',
-            secondsSince(figures.dueAt),
-          ),
-        ]
-      : []),
+    ...known('souk_webhook_messages_waiting', 'Messages that are still to be handed out to endpoints.', figures?.messages),
+    ...known('souk_webhook_message_oldest_age_seconds', 'How old the oldest of them is.', figures && secondsSince(figures.oldestAt)),
+    ...known(
+      'souk_webhook_deliveries_waiting',
+      'Deliveries that are still to be made, those between two attempts included.',
+      figures?.deliveries,
+    ),
+    ...known(
+      'souk_webhook_delivery_overdue_seconds',
+      'For how long the first of them has been due, also where its endpoint rests; 0: none is due.',
+      figures && secondsSince(figures.dueAt),
+    ),
   ]
 }

@@ -52,7 +52,7 @@ export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
   const of = (value: (job: (typeof jobs)[number]) => number | null) =>
     jobs.flatMap((job) => {
       const known = value(job)
-      return known === null ? [] : [{ labels: { job: job.name }, value: known }]
+      return known === null ? [] : [{ labels: { job_name: job.name }, value: known }]
     })
   return [
     ...labelled(
@@ -69,7 +69,7 @@ export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
       'souk_job_runs_total',
       'Runs of jobs that ended in this process, by result.',
       jobs.flatMap(({ name }) =>
-        outcomes.map((result) => ({ labels: { job: name, result: result.toLowerCase() }, value: ended.get(`${name} ${result}`) ?? 0 })),
+        outcomes.map((result) => ({ labels: { job_name: name, result: result.toLowerCase() }, value: ended.get(`${name} ${result}`) ?? 0 })),
       ),
       'counter',
     ),

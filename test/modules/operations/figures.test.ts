@@ -1,5 +1,7 @@
 /** What /metrics says of what was done, and what Prometheus makes of it. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { engine } from '../../../db/columns.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { promtool, runPromtool } from '../../support/promtool.ts'
@@ -82,6 +84,21 @@ describe('figures', () => {
     const pools = ['write', 'read'].map((pool) => samples.get(`souk_database_connections_max{pool="${pool}"}`))
     if (engine === 'postgres') for (const max of pools) expect(max).toBeGreaterThan(0)
     else expect(pools).toEqual([undefined, undefined])
+  })
+
+  test('the dashboard and the alarms ask for metrics that there are, and the dashboard for each of them', async () => {
+    const { text } = await scrape()
+    const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
+    const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
+    const namedIn = (page: string) => {
+      const said = [...read(page).matchAll(/(?<![\w-])(?:souk|process)_[a-z_]+/g)].map(([name]) => name)
+      const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '')
+      return new Set(said.map((name) => (types.get(base(name)) === 'histogram' ? base(name) : name)))
+    }
+    for (const page of ['alerts.yaml', 'grafana-dashboard.json'])
+      expect([page, [...namedIn(page)].filter((name) => !types.has(name))]).toEqual([page, []])
+    const shown = namedIn('grafana-dashboard.json')
+    expect([...types.keys()].filter((name) => !shown.has(name))).toEqual([])
   })
 
   test.skipIf(promtool === undefined)(

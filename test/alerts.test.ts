@@ -25,14 +25,15 @@ test('every alarm has a section that says what to do, is as grave as there are w
 })
 
 test('every alarm has a case in which it fires, and one in which it does not', () => {
-  const cases = tests.map(({ name, promql_expr_test: [one] }) => [name, one?.expr, one?.exp_samples[0]?.value])
-  const firing = (alert: string) => `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`
-  expect(cases).toEqual(
-    names.flatMap((alert) => [
-      [`${alert} fires`, firing(alert), 1],
-      [`${alert} is quiet`, firing(alert), 0],
-    ]),
-  )
+  for (const [name, value] of [
+    ['fires', 1],
+    ['is quiet', 0],
+  ] as const) {
+    const cases = tests.find((one) => one.name === name)?.promql_expr_test ?? []
+    expect(
+      cases.map(({ expr, exp_samples: [sample] }) => [/alertname="(\w+)",alertstate="firing"/.exec(expr)?.[1], sample?.value]),
+    ).toEqual(names.map((alert) => [alert, value]))
+  }
 })
 
 type Panel = {

@@ -206,7 +206,30 @@ export class LogBroken extends Error {
   override readonly name = 'LogBroken'
 }
 
-export type DatabaseStats = { writes: number; commits: number; retries: number; queued: number }
+/** How many there were up to each bound, and above the last one; and the sum of them. */
+export type Spread = { readonly bounds: readonly number[]; readonly buckets: number[]; sum: number }
+
+/** Connections of one kind: how many there may be, are open, are unused, and how many works wait for one. */
+export type PoolFigures = {
+  readonly pool: 'write' | 'read'
+  readonly max: number
+  readonly open: number
+  readonly idle: number
+  readonly waiting: number
+}
+
+export type DatabaseStats = {
+  writes: number
+  commits: number
+  retries: number
+  queued: number
+  /** How long commits took, from being asked for until they were on disk, in seconds. */
+  readonly commitSeconds: Spread
+  /** How many works shared a commit. */
+  readonly commitWorks: Spread
+  /** Of a database server. */
+  readonly pools?: () => readonly PoolFigures[]
+}
 
 /** The database cannot be used by this program; the message says what to do about it. */
 export class DatabaseRefused extends Error {

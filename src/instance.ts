@@ -8,6 +8,7 @@ import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { createApp } from './app.ts'
 import { createTxtLookup } from './clients/dns.ts'
 import { createLineWriter } from './clients/line-writer.ts'
+import { openFiles } from './clients/open-files.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
 import { openRedis } from './clients/redis.ts'
@@ -128,6 +129,7 @@ export async function openInstance({
       shared,
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
+      openFiles,
       life: { stopping: false },
       processName: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
       build: { version },

@@ -23,6 +23,7 @@ import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { logShippingParts } from './modules/log-shipping/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
+import { operationsParts } from './modules/operations/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
@@ -85,6 +86,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(orderCacheParts)
     .add((deps) => paymentParts(deps, processors))
     .add(orderParts)
+    .add(operationsParts)
     .add((deps) => httpParts(deps, peers)).deps
 
 export type AppDeps = ReturnType<typeof compose>

@@ -3,7 +3,8 @@ import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import type { Edge } from './http/edge.ts'
 import { answerTo, asAppError } from './http/errors.ts'
-import { orderPath, resolverPath, statsPath } from './http/hot.ts'
+import { orderPath, recordPath, resolverPath, statsPath } from './http/hot.ts'
+import type { LoopLag } from './http/metrics.ts'
 import { idleTimeoutSeconds } from './http/peers.ts'
 import type { Instance } from './instance.ts'
 
@@ -17,12 +18,12 @@ type HotPath = [path: string, answer: (request: BunRequest<string>, server: Serv
 
 /** The paths of what is read most, and what answers them. */
 const hotPaths = ({ apiV3Prefix }: Config, edge: Edge): HotPath[] => [
-  ['/product-v2/public/:id', (request, self) => edge.fetchRecord(request, idOf(request), self)],
-  [`${apiV3Prefix}/product-v2/public/:id`, (request, self) => edge.fetchRecord(request, idOf(request), self)],
+  ...[recordPath, `${apiV3Prefix}${recordPath}`].map(
+    (path): HotPath => [path, (request, self) => edge.fetchRecord(request, idOf(request), self, path)],
+  ),
   [orderPath, (request, self) => edge.fetchOrder(request, idOf(request), self)],
   [resolverPath, (request, self) => edge.fetchResolved(request, self)],
-  [statsPath, (request, self) => edge.fetchStats(request, self)],
-  [`${apiV3Prefix}${statsPath}`, (request, self) => edge.fetchStats(request, self)],
+  ...[statsPath, `${apiV3Prefix}${statsPath}`].map((path): HotPath => [path, (request, self) => edge.fetchStats(request, self, path)]),
 ]
 const idOf = ({ params }: BunRequest<string>): string => params['id'] ?? ''
 
@@ -48,6 +49,19 @@ export type Serving = {
   server: Server<undefined>
   /** Takes no new connections and waits up to ten seconds until the last byte of every answer under way has left. */
   stop(): Promise<void>
+}
+
+const loopLookMs = 250
+
+/** Looks how late the event loop comes to a timer: whatever has the thread meanwhile holds up everybody's answer for as long. */
+function watchLoop(lag: LoopLag) {
+  let due = performance.now() + loopLookMs
+  const timer = setInterval(() => {
+    const now = performance.now()
+    lag.note(now - due)
+    due = now + loopLookMs
+  }, loopLookMs)
+  return timer.unref()
 }
 
 /**
@@ -108,6 +122,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       },
     }),
   )
+  const watching = watchLoop(deps.loopLag)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     server,
@@ -122,6 +137,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       // Bun counts a request until the last byte of its answer has left.
       while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(drainLookMs)
       await server.stop(true)
+      clearInterval(watching)
     },
   }
 }

@@ -8,6 +8,7 @@ import {
   type WriteOptions,
   type Writer,
 } from '../engine.ts'
+import { newStats, note } from '../spread.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
 import { linesOn } from './lines.ts'
@@ -57,8 +58,15 @@ export function openPostgres(url: string, random: () => number, { connections = 
   // Writes that wait, for a lock or for each other, hold up no read.
   const writersMax = Math.max(1, Math.round(connections * 0.6))
   const writers = openPool(url, writersMax, timeouts)
-  const readers = openPool(url, Math.max(1, connections - writersMax), timeouts)
-  const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
+  const readersMax = Math.max(1, connections - writersMax)
+  const readers = openPool(url, readersMax, timeouts)
+  const stats: DatabaseStats = {
+    ...newStats(),
+    pools: () => [
+      { pool: 'write', max: writersMax, ...writers.figures() },
+      { pool: 'read', max: readersMax, ...readers.figures() },
+    ],
+  }
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -68,7 +76,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
     let broken = false
     try {
       const value = await asWork(scope, () => work(writerOn(transaction, scope)))
-      await commit(session, transaction)
+      await commit(session, transaction, stats)
       return value
     } catch (error) {
       // Behind whatever was sent and is not answered yet.
@@ -91,6 +99,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
       if ('value' in done) {
         stats.writes++
         stats.commits++
+        note(stats.commitWorks, 1)
         for (const effect of scope.afterCommit) effect()
         return done.value
       }

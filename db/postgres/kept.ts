@@ -1,11 +1,12 @@
 /** What is costly to open and is handed on from one user to the next: whoever waits longest has it first. */
-import { DatabaseUnavailable } from '../engine.ts'
+import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
 
 export type Kept<T> = {
   /** @throws DatabaseUnavailable when there is none in time; what opening throws */
   take(): Promise<T>
   /** @param broken it is not used again */
   giveBack(one: T, broken: boolean): void
+  figures(): Pick<PoolFigures, 'open' | 'idle' | 'waiting'>
   /** Closes those that nobody uses, and the others as soon as they are given back. */
   end(): void
 }
@@ -93,6 +94,7 @@ export function keep<T>({ max, waitMs, restMs, open, close, isBroken }: KeepOpti
       resting.push({ one, since: performance.now() })
       restTimer ??= setTimeout(closeRested, restMs).unref()
     },
+    figures: () => ({ open: count, idle: resting.length, waiting: waiting.length }),
     end() {
       isOver = true
       clearTimeout(restTimer)

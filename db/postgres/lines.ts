@@ -1,6 +1,7 @@
 /** Works that stand in a line: whoever comes first goes at once, and those that come meanwhile go together. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type DatabaseStats, engineErrorCode, isDatabaseAway, type Writer } from '../engine.ts'
+import { note } from '../spread.ts'
 import { refusalOf } from './errors.ts'
 import { type Pool, plain } from './pool.ts'
 import { arranged, type Sending, type Tried, tryOut } from './together.ts'
@@ -69,7 +70,10 @@ export function linesOn(
       fit = found.fit
       if (fit.length > 0) await commitAll(sending)
       stats.writes += fit.length
-      if (fit.length > 0) stats.commits++
+      if (fit.length > 0) {
+        stats.commits++
+        note(stats.commitWorks, fit.length)
+      }
       for (const one of fit) tell(one)
       return found.unfit.map(({ one }) => one)
     } catch (error) {
@@ -93,7 +97,7 @@ export function linesOn(
         if (answer) sent.then(answer.resolve, answer.reject)
         else unawaited(sent)
       }
-      await commit(session, transaction)
+      await commit(session, transaction, stats)
     } catch (error) {
       await session.rollBack().catch(() => {
         broken = true

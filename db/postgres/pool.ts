@@ -1,6 +1,6 @@
 /** Connections, what each of them sets, and a pooler that may be in between. */
 import pg from 'pg'
-import { DatabaseUnavailable } from '../engine.ts'
+import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
 import { keep } from './kept.ts'
 import { type Answer, type Failing, type Statement, type Wire, wireOn } from './wire.ts'
 
@@ -55,6 +55,7 @@ export type Session = {
 export type Pool = {
   /** @throws DatabaseUnavailable when there is none in time */
   session(): Promise<Session>
+  figures(): Pick<PoolFigures, 'open' | 'idle' | 'waiting'>
   end(): Promise<void>
 }
 
@@ -136,6 +137,7 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
 
   return {
     session: async () => (await kept.take()).session,
+    figures: kept.figures,
     async end() {
       kept.end()
       await pool.end()

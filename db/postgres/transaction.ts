@@ -1,5 +1,6 @@
 /** Transactions on a connection: statements are sent one behind the other, and the server takes them in their order. */
-import { DatabaseOutcomeUnknown } from '../engine.ts'
+import { DatabaseOutcomeUnknown, type DatabaseStats } from '../engine.ts'
+import { note } from '../spread.ts'
 import { saysNothingWasKept } from './errors.ts'
 import type { Query, Session } from './pool.ts'
 import type { Failing } from './wire.ts'
@@ -24,15 +25,16 @@ export const unawaited = (sent: Promise<unknown>): void => void sent.catch(() =>
  * Commits, behind whatever was sent before.
  * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not say how it ended
  */
-export async function commit(session: Session, transaction: Transaction): Promise<void> {
+export async function commit(session: Session, transaction: Transaction, stats: Pick<DatabaseStats, 'commitSeconds'>): Promise<void> {
   // What was never sent has not failed there.
   throwFailure(transaction)
+  const askedAt = performance.now()
   const { command } = await session.commit().catch((error: unknown) => {
     for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
   })
   // The server answers ROLLBACK, and no error, when a query had failed.
-  if (command === 'COMMIT') return
+  if (command === 'COMMIT') return note(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
   throwFailure(transaction)
   throw new Error('a transaction was rolled back and nobody has said why')
 }

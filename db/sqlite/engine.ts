@@ -15,6 +15,7 @@ import {
   type Values,
   type Writer,
 } from '../engine.ts'
+import { newStats, note } from '../spread.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
 import { readAside } from './aside.ts'
 import { databaseFileAt } from './file.ts'
@@ -181,7 +182,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   const savepoint = writer.prepare('SAVEPOINT work')
   const release = writer.prepare('RELEASE work')
 
-  const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
+  const stats: DatabaseStats = newStats()
   const queue: Job[] = []
   let draining: Promise<void> | undefined
   let closing: Promise<void> | undefined
@@ -262,7 +263,9 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         }
         settle.push(done)
       }
+      const askedAt = performance.now()
       commit.run()
+      note(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
     } catch (error) {
       rejectAll(jobs, error)
       // Last: after an I/O error it may fail too, and nobody may be left waiting.
@@ -273,6 +276,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
     stats.commits++
     stats.writes += jobs.length
+    note(stats.commitWorks, jobs.length)
     stats.queued = queue.length
     commitsHere++
     for (const settleJob of settle) settleJob()

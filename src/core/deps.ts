@@ -48,6 +48,8 @@ export type Deps = {
   readonly sleep: (ms: number) => Promise<void>
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
   readonly diskFree: () => number | undefined
+  /** How many files, sockets and the like the process has open, and may have; undefined where the system does not say. */
+  readonly openFiles: () => { readonly open: number; readonly max: number } | undefined
   /** Where the process is in its life. */
   readonly life: {
     stopping: boolean

@@ -13,6 +13,8 @@ export type ErrorNote = {
 export type ErrorNotes = {
   /** Hands out what there is and begins anew. */
   take(): ErrorNote[]
+  /** How many lines there were of each event since the process began. */
+  counts(): [event: string, count: number][]
   /** Takes back what could not be kept. */
   giveBack(notes: readonly ErrorNote[]): void
 }
@@ -21,6 +23,11 @@ export const hourMs = 60 * 60_000
 /** Kinds within an hour; what comes beyond them is counted as one. */
 const kindsMax = 200
 const titleMax = 200
+/** Those that an alarm waits for are there from the beginning: the first one is then seen to come. */
+const seen: readonly [string, number][] = [
+  ['kpis.differ', 0],
+  ['backup.documents_missing', 0],
+]
 const other = 'other errors'
 /** Fields that say which part of the program it was; they hold words of ours. */
 const parts = ['job', 'lane', 'method', 'route', 'processor'] as const
@@ -31,6 +38,7 @@ const parts = ['job', 'lane', 'method', 'route', 'processor'] as const
  */
 export function notingErrors(log: Log, now: () => number): { log: Log; notes: ErrorNotes } {
   const kinds = new Map<string, ErrorNote>()
+  const counts = new Map<string, number>(seen)
   const known = { hour: 0, titles: new Set<string>() }
 
   function count({ title, hour, count: more, lastSeen }: Omit<ErrorNote, 'fingerprint'>): void {
@@ -63,6 +71,7 @@ export function notingErrors(log: Log, now: () => number): { log: Log; notes: Er
       ...log,
       error(event, fields = {}) {
         log.error(event, fields)
+        counts.set(event, (counts.get(event) ?? 0) + 1)
         note(event, fields)
       },
     },
@@ -72,6 +81,7 @@ export function notingErrors(log: Log, now: () => number): { log: Log; notes: Er
         kinds.clear()
         return taken
       },
+      counts: () => [...counts],
       giveBack: (notes) => notes.forEach(count),
     },
   }

@@ -52,6 +52,8 @@ export type Moves<Table extends Stateful, States extends Transitions> = {
 type MoveOptions<Table extends SQLiteTable> = {
   /** Called inside the write with every row that has changed. */
   changed?: (tx: Writer, row: Table['$inferSelect']) => void
+  /** Called inside the write with every row that has moved on, besides. */
+  moved?: (tx: Writer, row: Table['$inferSelect']) => void
   /** What must hold of a row besides its state; its placeholders are named otherwise than the columns. */
   guard?: SQL | undefined
   /** What of a row may be another once somebody else has had it: needed for `asKnown`. */
@@ -62,7 +64,7 @@ type MoveOptions<Table extends SQLiteTable> = {
 export function movesOf<Table extends Stateful, States extends Transitions>(
   table: Table,
   _transitions: States,
-  { changed, guard, known = [] }: MoveOptions<Table> = {},
+  { changed, moved, guard, known = [] }: MoveOptions<Table> = {},
 ): Moves<Table, States> {
   const built = new Map<string, ReturnType<typeof build>>()
   const build = (states: readonly string[]) => {
@@ -96,9 +98,15 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
     return row
   }
 
+  async function moveTo(tx: Writer, which: Which<Table>, from: readonly string[], fields: Record<string, unknown>, values?: object) {
+    const row = await update(tx, which, from, fields, values)
+    if (row) moved?.(tx, row)
+    return row
+  }
+
   return {
-    move: (tx, which, from, to, fields, values) => update(tx, which, from, { ...fields, status: to }, values),
-    moveThrough: (tx, which, from, _over, to, fields) => update(tx, which, from, { ...fields, status: to }),
+    move: (tx, which, from, to, fields, values) => moveTo(tx, which, from, { ...fields, status: to }, values),
+    moveThrough: (tx, which, from, _over, to, fields) => moveTo(tx, which, from, { ...fields, status: to }),
     change: (tx, which, within, fields) => update(tx, which, within, fields),
   }
 }

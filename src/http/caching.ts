@@ -64,7 +64,8 @@ export function isHeld(headers: Headers, etag: string): boolean {
 /** Path and query of a request as they came, without the origin. */
 export const pathAndQuery = (url: string): string => url.slice(url.indexOf('/', 8))
 
-export type Answer = { body: string; etag: string }
+/** `route`: whose it is, as that was declared. */
+export type Answer = { body: string; etag: string; route: string | undefined }
 type Entry = Answer & { staleAt: number }
 
 export type AnswerCache = {
@@ -82,11 +83,18 @@ const charactersMax = 4_000_000
 /** What becomes visible by the clock alone (a publication date) shows at most this late. */
 const agesMs = 1_000
 
+type AnswerCacheOptions = {
+  version: () => number | undefined
+  now: () => number
+  /** The route that answers a request, as it was declared; for those that want to know. */
+  routeOf?: (request: Request) => string | undefined
+}
+
 /**
  * Keeps whole answers while the database does not change. The version is read before the answer is computed, so that an
  * entry is never newer than it says; what `compute` needs it must therefore read itself.
  */
-export function createAnswerCache({ version, now }: { version: () => number | undefined; now: () => number }): AnswerCache {
+export function createAnswerCache({ version, now, routeOf }: AnswerCacheOptions): AnswerCache {
   const cache = createCache<Entry>({
     version,
     entriesMax,
@@ -108,7 +116,7 @@ export function createAnswerCache({ version, now }: { version: () => number | un
         kept(path) ??
         (await cache.renew(path, async () => {
           const computed = await compute()
-          return { body: computed, etag: etagOf(computed), staleAt }
+          return { body: computed, etag: etagOf(computed), route: routeOf?.(request), staleAt }
         }))
       return publicJson(request, body, etag)
     },

@@ -3,7 +3,7 @@ import { inRequest } from '../core/request.ts'
 import type { Log } from '../lib/log.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
 import { answerTo, asAppError, overdue } from './errors.ts'
-import type { HotReads } from './hot.ts'
+import { type HotReads, orderPath, recordPath, resolverPath, statsPath } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
 import type { Peer, Peers } from './peers.ts'
 import { hostRefusal, pathnameOf, urlRefusal } from './request-url.ts'
@@ -11,14 +11,14 @@ import { isOpenPath, type RouteTable, type StatedRoute } from './route-table.ts'
 
 export type Edge = {
   fetch(request: Request, server?: Peer): Response | Promise<Response>
-  /** The same for a request whose path is that of a public record, and names this id. */
-  fetchRecord(request: Request, id: string, server?: Peer): Response | Promise<Response>
+  /** The same for a request whose path is that of a public record, and names this id. `route`: as it was declared, to be counted under. */
+  fetchRecord(request: Request, id: string, server?: Peer, route?: string): Response | Promise<Response>
   /** The same for a request whose path is that of an order. */
   fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of a shop's payment page. */
   fetchResolved(request: Request, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of the statistics of the trust fabric. */
-  fetchStats(request: Request, server?: Peer): Response | Promise<Response>
+  fetchStats(request: Request, server?: Peer, route?: string): Response | Promise<Response>
   /** From now on every answer ends its connection, and requests that come wait for `drain`. */
   hold(): void
   /** Answers those that wait, and refuses new work from now on. */
@@ -152,16 +152,21 @@ export function createEdge({
     // What did not say that it may be kept holds something of somebody's.
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
     const elapsedMs = monotonicMs() - startedAt
-    requestCounts.finished(request.method, response.status, elapsedMs)
+    requestCounts.finished(requestCounts.of(request.method, routeOf(request)?.path), response.status, elapsedMs)
     tell(log, request, response.status, elapsedMs, requestId)
     return response
   }
 
-  /** Counts, names and looks at a request, and gives it to `quick`; what that leaves is answered in full. Not async: what is answered at once costs no promise. */
+  /**
+   * Counts, names and looks at a request, and gives it to `quick`; what that leaves is answered in full. Not async: what is answered at once
+   * costs no promise.
+   * @param route under which it is counted, should `quick` answer it
+   */
   function respond(
     request: Request,
     server: Peer | undefined,
     quick: (requestId: string) => Response | undefined,
+    route: string | undefined,
   ): Response | Promise<Response> {
     const startedAt = monotonicMs()
     const { method, headers } = request
@@ -173,7 +178,7 @@ export function createEdge({
       const answered = quick(requestId)
       if (answered) {
         const elapsedMs = monotonicMs() - startedAt
-        requestCounts.finished('GET', answered.status, elapsedMs)
+        requestCounts.finished(requestCounts.of('GET', route ?? hot.routeAgain()), answered.status, elapsedMs)
         if (elapsedMs >= slowMs) tell(log, request, answered.status, elapsedMs, requestId)
         return answered
       }
@@ -184,11 +189,12 @@ export function createEdge({
   }
 
   return {
-    fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId)),
-    fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
-    fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId)),
-    fetchResolved: (request, server) => respond(request, server, (requestId) => hot.resolved(request, requestId, server)),
-    fetchStats: (request, server) => respond(request, server, (requestId) => hot.stats(request, requestId)),
+    fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId), undefined),
+    fetchRecord: (request, id, server, route = recordPath) =>
+      respond(request, server, (requestId) => hot.record(request, id, requestId), route),
+    fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId), orderPath),
+    fetchResolved: (request, server) => respond(request, server, (requestId) => hot.resolved(request, requestId, server), resolverPath),
+    fetchStats: (request, server, route = statsPath) => respond(request, server, (requestId) => hot.stats(request, requestId), route),
     hold() {
       phase = 'holding'
     },

@@ -39,6 +39,8 @@ export type HotReads = {
   stats(request: Request, requestId: string): Response | undefined
   /** A whole answer that was given before. */
   again(request: Request, requestId: string): Response | undefined
+  /** The route, as it was declared, of what `again` answered last. */
+  routeAgain(): string | undefined
 }
 
 type HotDeps<Kept extends HotRecord> = {
@@ -57,6 +59,8 @@ type HotDeps<Kept extends HotRecord> = {
   routeTable: RouteTable
 }
 
+/** The route of public records, as it is declared. */
+export const recordPath = '/product-v2/public/:id'
 /** The route of payment pages, as it is declared. */
 export const resolverPath = '/checkout/:shopUrl/payment-intent-resolver'
 /** The route of the statistics, as it is declared. */
@@ -94,6 +98,7 @@ export function createHotReads<Kept extends HotRecord>({
   if (!orderAccess) throw new Error(`no route states who may read ${orderPath}`)
   const orderRule: AccessRule = accessRules[orderAccess]
   const orderHeaders = orderRule.browsers ? browserHeaders : {}
+  let routeAgain: string | undefined
 
   return {
     record({ headers, url }, id, requestId) {
@@ -129,7 +134,9 @@ export function createHotReads<Kept extends HotRecord>({
     again({ url, headers }, requestId) {
       const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))
       if (!kept) return undefined
+      routeAgain = kept.route
       return isHeld(headers, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
     },
+    routeAgain: () => routeAgain,
   }
 }

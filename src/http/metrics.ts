@@ -1,23 +1,66 @@
 /** Counts what the boundary sees of requests, for /metrics. */
-import { gauge } from '../lib/prometheus.ts'
+import { gauge, histogram, labelled } from '../lib/prometheus.ts'
 
-const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
-const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
+const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'] as const
+const boundsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
+/** What is counted of requests that no route answers. */
+const noRoute = 'none'
+
+/** What is counted of one method of one route, which has a slot here for as long as the process runs. */
+export type RouteCounts = {
+  readonly method: string
+  /** As it was declared: `/cart/:id`. */
+  readonly route: string
+  /** Those that were answered, and how often each: side by side, since a route has few. */
+  readonly statuses: number[]
+  readonly answers: number[]
+  /** How many took no longer than each bound and longer than the one before; the last ones longer than all. */
+  readonly buckets: number[]
+  sumMs: number
+}
+
+/** How late a timer of the event loop may come. */
+const lagBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
+
+/** The bucket of a value. */
+function bucketOf(bounds: readonly number[], value: number): number {
+  let at = 0
+  while (at < bounds.length && value > (bounds[at] as number)) at++
+  return at
+}
+const inSeconds = (boundsMs: readonly number[]): number[] => boundsMs.map((ms) => ms / 1_000)
+
+/** How late the event loop was whenever somebody looked. */
+export type LoopLag = ReturnType<typeof createLoopLag>
+export function createLoopLag() {
+  const buckets = new Array<number>(lagBoundsMs.length + 1).fill(0)
+  let sumMs = 0
+  return {
+    note(lateMs: number): void {
+      const late = Math.max(0, lateMs)
+      ;(buckets[bucketOf(lagBoundsMs, late)] as number)++
+      sumMs += late
+    },
+    /** Lines in Prometheus' text format. */
+    lines: (): string[] =>
+      histogram('souk_event_loop_lag_seconds', 'How late the event loop came to a timer, four times a second.', inSeconds(lagBoundsMs), [
+        { labels: {}, buckets, sum: sumMs / 1_000 },
+      ]),
+  }
+}
 
 export type RequestCounts = ReturnType<typeof createRequestCounts>
 
 /**
- * Counters of one server: by method and status, and by how long it took.
+ * Counters of one server: by method, route and status, and by how long it took. All that grows with time is numbers; what there is to
+ * count is as much as there are routes, whatever somebody asks for.
  * @param monotonicMs milliseconds of a clock that only goes forward
  */
 export function createRequestCounts(monotonicMs: () => number = () => performance.now()) {
   const startedAt = monotonicMs()
-  /** By method, then by status. */
-  const requests = new Map<string, Map<number, number>>(methods.map((method) => [method, new Map()]))
-  const other = new Map<number, number>()
-  requests.set('OTHER', other)
-  const buckets = new Array<number>(bucketsMs.length + 1).fill(0)
-  let sumMs = 0
+  const slots = new Map<string, Map<string, RouteCounts>>(methods.map((method) => [method, new Map()]))
+  const others = new Map<string, RouteCounts>()
+  slots.set('OTHER', others)
   let inFlight = 0
   let seen = 0
 
@@ -26,42 +69,54 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
       inFlight++
       seen++
     },
-    finished(method: string, status: number, elapsedMs: number): void {
+    /**
+     * Where requests of a method and a route are counted.
+     * @param route as it was declared, never as it was asked for; undefined: none answers
+     */
+    of(method: string, route: string = noRoute): RouteCounts {
+      const known = slots.get(method)
+      const ofMethod = known ?? others
+      const found = ofMethod.get(route)
+      if (found) return found
+      const buckets = new Array<number>(boundsMs.length + 1).fill(0)
+      const made = { method: known ? method : 'OTHER', route, statuses: [], answers: [], buckets, sumMs: 0 }
+      ofMethod.set(route, made)
+      return made
+    },
+    finished(counts: RouteCounts, status: number, elapsedMs: number): void {
       inFlight--
       seen++
-      sumMs += elapsedMs
-      let at = 0
-      while (at < bucketsMs.length && elapsedMs > (bucketsMs[at] ?? 0)) at++
-      buckets[at] = (buckets[at] ?? 0) + 1
-      const counts = requests.get(method) ?? other
-      counts.set(status, (counts.get(status) ?? 0) + 1)
+      const { statuses, answers, buckets } = counts
+      counts.sumMs += elapsedMs
+      ;(buckets[bucketOf(boundsMs, elapsedMs)] as number)++
+      const which = statuses.indexOf(status)
+      if (which >= 0) (answers[which] as number)++
+      else {
+        statuses.push(status)
+        answers.push(1)
+      }
     },
     inFlight: () => inFlight,
     /** Goes up with every request that begins or is answered. */
     seen: () => seen,
-    /** Lines in Prometheus' text format. */
+    /** Lines in Prometheus' text format: of routes that were asked for. */
     lines(): string[] {
-      const lines = ['# HELP souk_http_requests_total Requests answered.', '# TYPE souk_http_requests_total counter']
-      for (const [method, counts] of requests) {
-        for (const [status, count] of counts) lines.push(`souk_http_requests_total{method="${method}",status="${status}"} ${count}`)
-      }
-      lines.push(
-        '# HELP souk_http_request_duration_seconds Time from request to answer.',
-        '# TYPE souk_http_request_duration_seconds histogram',
-      )
-      let total = 0
-      bucketsMs.forEach((most, at) => {
-        total += buckets[at] ?? 0
-        lines.push(`souk_http_request_duration_seconds_bucket{le="${most / 1000}"} ${total}`)
-      })
-      total += buckets[bucketsMs.length] ?? 0
-      lines.push(
-        `souk_http_request_duration_seconds_bucket{le="+Inf"} ${total}`,
-        `souk_http_request_duration_seconds_sum ${sumMs / 1000}`,
-        `souk_http_request_duration_seconds_count ${total}`,
-      )
+      const all = [...slots.values()].flatMap((ofMethod) => [...ofMethod.values()]).filter(({ statuses }) => statuses.length > 0)
       return [
-        ...lines,
+        ...labelled(
+          'souk_http_requests_total',
+          'Requests answered.',
+          all.flatMap(({ method, route, statuses, answers }) =>
+            statuses.map((status, at) => ({ labels: { method, route, status: String(status) }, value: answers[at] ?? 0 })),
+          ),
+          'counter',
+        ),
+        ...histogram(
+          'souk_http_request_duration_seconds',
+          'Time from request to answer.',
+          inSeconds(boundsMs),
+          all.map(({ method, route, buckets, sumMs }) => ({ labels: { method, route }, buckets, sum: sumMs / 1_000 })),
+        ),
         ...gauge('souk_http_requests_in_flight', 'Requests being answered.', inFlight),
         ...gauge('souk_uptime_seconds', 'Since the start, by a clock that nobody sets.', (monotonicMs() - startedAt) / 1000),
         ...gauge('process_start_time_seconds', 'When the process started, in seconds since 1970.', performance.timeOrigin / 1000),

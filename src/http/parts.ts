@@ -10,8 +10,9 @@ import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createImportPauses } from './import-pauses.ts'
-import { createRequestCounts } from './metrics.ts'
+import { createLoopLag, createRequestCounts } from './metrics.ts'
 import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
+import { pathnameOf } from './request-url.ts'
 import { createRouteTable } from './route-table.ts'
 import { createSharedLimit } from './shared-limit.ts'
 import { createSpacing } from './spacing.ts'
@@ -57,9 +58,14 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
   const judge = createOperatorGuard(config, countryOf)
   const { geoCountryHeader } = config
   const requestCounts = createRequestCounts()
+  const routeTable = createRouteTable()
   return {
     /** Whole public answers, kept while the database does not change. */
-    answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
+    answers: createAnswerCache({
+      version: () => db.version(),
+      now: clock.now,
+      routeOf: ({ url }) => routeTable.match('GET', pathnameOf(url))?.path,
+    }),
     /** What payment pages were told, by shop, kept while neither the database nor a breaker changes. */
     resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
     /** Of those who ask for that, and of nothing else. */
@@ -103,6 +109,8 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
       reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
     } satisfies Uploading,
     requestCounts,
+    /** How late the event loop is, which the server looks at. */
+    loopLag: createLoopLag(),
     /** For files that are worked on while they are held in memory. */
     importSlots: createImportSlots(),
     importPauses: createImportPauses(() => performance.now(), sleep),
@@ -111,6 +119,6 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */
-    routeTable: createRouteTable(),
+    routeTable,
   }
 }

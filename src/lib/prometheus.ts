@@ -1,10 +1,13 @@
 /** Lines of Prometheus' text format. */
 
-const linesOf = (type: string) => (name: string, help: string, value: number) => [
-  `# HELP ${name} ${help}`,
-  `# TYPE ${name} ${type}`,
-  `${name} ${value}`,
-]
+type Labels = Readonly<Record<string, string>>
+export type Sample = { readonly labels: Labels; readonly value: number }
+/** What was counted of one series: how many in each bucket, one more than there are bounds, and the sum of all. */
+export type Distribution = { readonly labels: Labels; readonly buckets: readonly number[]; readonly sum: number }
+
+const headOf = (name: string, help: string, type: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
+
+const linesOf = (type: string) => (name: string, help: string, value: number) => [...headOf(name, help, type), `${name} ${value}`]
 
 export const gauge = linesOf('gauge')
 export const counter = linesOf('counter')
@@ -13,22 +16,37 @@ export const counter = linesOf('counter')
 export function createTally() {
   const counts = new Map<string, number>()
   return {
-    add: (word: string): void => void counts.set(word, (counts.get(word) ?? 0) + 1),
+    add: (word: string, times = 1): void => void counts.set(word, (counts.get(word) ?? 0) + times),
     all: (): [word: string, count: number][] => [...counts],
   }
 }
+export type Tally = ReturnType<typeof createTally>
+
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
+const pairsOf = (labels: Labels): string[] =>
+  Object.entries(labels).map(([label, text]) => `${label}="${text.replace(/[\\"\n]/g, (character) => escapes[character] ?? '')}"`)
+const seriesOf = (name: string, pairs: readonly string[]): string => (pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`)
 
 /** A gauge, or a counter, of several values, each under its labels; none, when there is nothing to say. */
-export const labelled = (
-  name: string,
-  help: string,
-  values: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[],
-  type: 'gauge' | 'counter' = 'gauge',
-): string[] => [
-  `# HELP ${name} ${help}`,
-  `# TYPE ${name} ${type}`,
-  ...values.map(({ labels, value }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${text.replace(/[\\"]/g, '\\$&')}"`)
-    return `${name}{${pairs.join(',')}} ${value}`
+export const labelled = (name: string, help: string, values: readonly Sample[], type: 'gauge' | 'counter' = 'gauge'): string[] => [
+  ...headOf(name, help, type),
+  ...values.map(({ labels, value }) => `${seriesOf(name, pairsOf(labels))} ${value}`),
+]
+
+/** @param bounds the upper ones of all buckets but the last, in the unit that the name says */
+export const histogram = (name: string, help: string, bounds: readonly number[], series: readonly Distribution[]): string[] => [
+  ...headOf(name, help, 'histogram'),
+  ...series.flatMap(({ labels, buckets, sum }) => {
+    const pairs = pairsOf(labels)
+    let total = 0
+    const lines = buckets.map((count, at) => {
+      total += count
+      return `${seriesOf(`${name}_bucket`, [...pairs, `le="${bounds[at] ?? '+Inf'}"`])} ${total}`
+    })
+    return [...lines, `${seriesOf(`${name}_sum`, pairs)} ${sum}`, `${seriesOf(`${name}_count`, pairs)} ${total}`]
   }),
 ]
+
+/** A metric whose value may not be known: its name is there all the same, so that the list of metrics is one, whatever runs. */
+export const known = (name: string, help: string, value: number | undefined, type: 'gauge' | 'counter' = 'gauge'): string[] =>
+  labelled(name, help, value === undefined ? [] : [{ labels: {}, value }], type)

@@ -359,7 +359,7 @@ describe('a hot read of an order', () => {
       return new Response(`${request.method} ${requestId}`)
     }
     const edge = createEdge({
-      hot: { record: nothing, again: nothing, resolved: nothing, stats: nothing, order: answered },
+      hot: { record: nothing, again: nothing, resolved: nothing, stats: nothing, order: answered, routeAgain: nothing },
       handle: () => new Response(null, { status: 500 }),
       log: { debug: nothing, info: (event, fields) => void logged.push([event, fields]), warn: nothing, error: nothing },
       requestCounts: createRequestCounts(),

@@ -14,10 +14,9 @@ export async function chainStatuses({
 
 type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
-/** Lines of Prometheus' text format, of the chains that are read; none where there is none. */
+/** Lines of Prometheus' text format, of the chains that are read. */
 export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given, all: readonly ChainStatus[]): string[] {
   const statuses = all.filter(({ isConfigured }) => isConfigured)
-  if (statuses.length === 0) return []
   const each = (value: (status: ChainStatus) => number | null) =>
     statuses.flatMap((status) => {
       const figure = value(status)

@@ -1,7 +1,7 @@
 /** What a server does by itself: a backup a night, an alarm when there is none, and what it says of both in its metrics. */
 import { engineErrorCode } from '../../../db/engine.ts'
 import { OperatorError } from '../../core/errors.ts'
-import { counter, gauge, labelled } from '../../lib/prometheus.ts'
+import { known } from '../../lib/prometheus.ts'
 import { isLate } from './domain.ts'
 import type { BackupDeps } from './parts.ts'
 import { listBackups, makeBackup, targetOf } from './service.ts'
@@ -139,7 +139,8 @@ export function backupMetrics(deps: LateDeps): string[] {
   const durationSeconds = last?.durationMs === undefined ? undefined : last.durationMs / 1000
   const damaged = state.problems === undefined ? undefined : Math.min(1, state.problems)
   return [
-    ...known('souk_database_bytes', "Length of the database's file.", sizes?.bytes),
+    // What a server takes up is told by itself.
+    ...(sizes ? known('souk_database_bytes', "Length of the database's file.", sizes.bytes) : []),
     ...known('souk_database_log_bytes', 'Length of the write-ahead log beside it.', sizes?.logBytes),
     ...known('souk_database_damaged', 'Whether the last quick check found damage.', damaged),
     ...known(
@@ -158,7 +159,3 @@ export function backupMetrics(deps: LateDeps): string[] {
     ...known('souk_backup_duration_seconds', 'How long the last backup took, where this process has made it.', ofLast(durationSeconds)),
   ]
 }
-
-/** A metric whose value may not be known. */
-const known = (name: string, help: string, value: number | undefined, type: 'gauge' | 'counter' = 'gauge'): string[] =>
-  value !== undefined ? (type === 'gauge' ? gauge : counter)(name, help, value) : labelled(name, help, [], type)

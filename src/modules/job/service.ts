@@ -51,13 +51,17 @@ export async function requestRun(
   return requested
 }
 
+/** All of a job are there from the beginning: the first failure is then seen to come. */
+const outcomes = ['OK', 'FAILED', 'SKIPPED'] as const
+
 /** Jobs in figures, in Prometheus' text format: what this process knows of them. */
 export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
   const { jobs, counts } = jobBoard.figures()
+  const ended = new Map(counts)
   const of = (value: (job: (typeof jobs)[number]) => number | null) =>
     jobs.flatMap((job) => {
       const known = value(job)
-      return known === null ? [] : [{ labels: { job: job.name }, value: known }]
+      return known === null ? [] : [{ labels: { job_name: job.name }, value: known }]
     })
   return [
     ...labelled(
@@ -73,10 +77,9 @@ export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
     ...labelled(
       'souk_job_runs_total',
       'Runs of jobs that ended in this process, by result.',
-      counts.map(([words, value]) => {
-        const [job = '', result = ''] = words.split(' ')
-        return { labels: { job, result: result.toLowerCase() }, value }
-      }),
+      jobs.flatMap(({ name }) =>
+        outcomes.map((result) => ({ labels: { job_name: name, result: result.toLowerCase() }, value: ended.get(`${name} ${result}`) ?? 0 })),
+      ),
       'counter',
     ),
     ...labelled(

@@ -1,26 +1,33 @@
-import { counter, gauge } from '../../lib/prometheus.ts'
+import type { Deps } from '../../core/deps.ts'
+import { known } from '../../lib/prometheus.ts'
 import type { LogShippingDeps } from './parts.ts'
 
-/** Lines of Prometheus' text format; none where nothing is shipped. */
-export function logShippingMetrics({ logShipping: { shippedAt, snapshotAt, generations, failures } }: LogShippingDeps): string[] {
-  if (generations === 0 && failures === 0) return []
-  const seconds = (ms: number | undefined) => (ms ?? 0) / 1_000
+/** Lines of Prometheus' text format; without values where nothing is shipped. */
+export function logShippingMetrics({
+  logShipping: { shippedAt, snapshotAt, generations, failures },
+  config: { shipLogSeconds = 0 },
+}: LogShippingDeps & Pick<Deps, 'config'>): string[] {
+  const isOn = generations > 0 || failures > 0
+  const of = (value: number) => (isOn ? value : undefined)
+  const seconds = (ms: number | undefined) => of((ms ?? 0) / 1_000)
   return [
-    ...gauge(
+    ...known(
       'souk_log_shipped_timestamp_seconds',
       'Everything that was committed by then is where the log is shipped to; 0: there is no snapshot yet to go on from.',
       seconds(shippedAt),
     ),
-    ...gauge(
+    ...known(
       'souk_log_snapshot_timestamp_seconds',
       'When the last snapshot was begun that shipped commits go on from.',
       seconds(snapshotAt),
     ),
-    ...counter(
+    ...known(
       'souk_log_generations_total',
       'How often shipping began anew, with a snapshot: once a start, and where the log was lost.',
-      generations,
+      of(generations),
+      'counter',
     ),
-    ...counter('souk_log_shipping_failures_total', 'Attempts to ship that failed.', failures),
+    ...known('souk_log_shipping_interval_seconds', 'SHIP_LOG_SECONDS: how often it is shipped.', of(shipLogSeconds)),
+    ...known('souk_log_shipping_failures_total', 'Attempts to ship that failed.', of(failures), 'counter'),
   ]
 }

@@ -1,1 +1,2 @@
+export type { OperationsDeps } from './parts.ts'
 export { type Check, metrics, readiness } from './service.ts'

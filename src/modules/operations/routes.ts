@@ -10,8 +10,9 @@ import type { BackupDeps } from '../backup/index.ts'
 import type { JobDeps } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import type { LogShippingDeps } from '../log-shipping/index.ts'
-import type { PaymentMethodDeps } from '../payment-method/index.ts'
-import { type Check, metrics, readiness } from './index.ts'
+import type { OrderDeps } from '../order/index.ts'
+import type { WebhookDeps } from '../webhook/index.ts'
+import { type Check, metrics, type OperationsDeps, readiness } from './index.ts'
 import { Live, Ready } from './model.ts'
 
 const retrySeconds = 5
@@ -36,7 +37,7 @@ function current(deps: HealthDeps): Promise<Check[]> {
   return checks
 }
 
-export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationDeps & JobDeps) =>
+export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & OperationsDeps & AttestationDeps & JobDeps) =>
   routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
       access: 'public',
@@ -74,7 +75,7 @@ export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationD
             ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
             : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
         }
-        return new Response(await metrics(deps, deps.requestCounts), {
+        return new Response(await metrics(deps, deps.requestCounts, deps.loopLag), {
           headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
         }) as never
       },

@@ -1,12 +1,17 @@
 import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
-import { counter, gauge, labelled } from '../../lib/prometheus.ts'
+import { labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
 import { type BackupDeps, backupMetrics, isBackupLate } from '../backup/index.ts'
 import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
+import { type OrderDeps, orderFigures, orderMetrics } from '../order/index.ts'
+import { type PaymentDeps, paymentMetrics } from '../payment/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
+import { type WebhookDeps, webhookFigures, webhookMetrics } from '../webhook/index.ts'
+import { aroundLines, databaseLines, processLines } from './figures.ts'
+import type { OperationsDeps } from './parts.ts'
 import { operationsStore as store } from './store.ts'
 
 export type Check = { name: string; ok: boolean }
@@ -34,34 +39,48 @@ export async function readiness(
 }
 
 type MetricsDeps = LogShippingDeps &
-  Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
+  OperationsDeps &
+  Pick<Deps, 'db' | 'build' | 'diskFree' | 'openFiles' | 'shared' | 'clockWatch' | 'errorNotes'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
+  Pick<PaymentDeps, 'paymentCounts'> &
+  Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'orderFigures'> &
+  WebhookDeps &
   Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'clock' | 'config'> &
   Pick<JobDeps, 'jobBoard'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
-/** The instance in figures, in Prometheus' text format. */
-export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }): Promise<string> {
-  const { db, build, diskFree, shared, breakers } = deps
-  const { rss, heapUsed } = process.memoryUsage()
-  const free = diskFree()
-  let isolated: readonly string[] = []
-  let chains: Awaited<ReturnType<typeof chainStatuses>> = []
-  // A database that is away leaves the figures of this process.
-  await store.holds(async () => {
-    isolated = await isolatedProcessors(deps)
-    chains = await chainStatuses(deps)
+/** What the database has to be asked for; what it does not say in time is undefined. */
+async function askedFor(deps: MetricsDeps) {
+  const questions = {
+    isolated: isolatedProcessors,
+    chains: chainStatuses,
+    orders: orderFigures,
+    webhooks: webhookFigures,
+    bytes: (of: MetricsDeps) => of.serverBytes.fresh(() => store.bytesOnServer(of.db.read)),
+  }
+  const known: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}
+  const ask = async (name: keyof typeof questions) => {
+    Object.assign(known, { [name]: await questions[name](deps) })
     return true
-  })
+  }
+  await Promise.all((Object.keys(questions) as (keyof typeof questions)[]).map((name) => store.holds(() => ask(name))))
+  return { ...known }
+}
+
+/**
+ * The instance in figures, in Prometheus' text format. A database that is away leaves the figures of this process.
+ * @param counts of the server: requests, and how late its event loop is
+ */
+export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): string[] }[]): Promise<string> {
+  const { db, breakers } = deps
+  const { isolated = [], chains = [], orders, webhooks, bytes } = await askedFor(deps)
   const lines = [
-    ...requests.lines(),
-    ...counter('souk_database_writes_total', 'Writes acknowledged.', db.stats.writes),
-    ...counter('souk_database_commits_total', 'Commits on disk; many writes share one.', db.stats.commits),
-    ...counter('souk_database_retries_total', 'Attempts made again: a conflict, or a lock held elsewhere.', db.stats.retries),
-    ...gauge('souk_database_writes_queued', 'Writes waiting for a commit.', db.stats.queued),
-    ...gauge('process_resident_memory_bytes', 'Resident memory.', rss),
-    ...gauge('souk_heap_used_bytes', 'Memory of JavaScript objects.', heapUsed),
-    ...(free === undefined ? [] : gauge('souk_disk_free_bytes', 'Space left for the data directory.', free)),
+    ...counts.flatMap((of) => of.lines()),
+    ...processLines(deps),
+    ...databaseLines(db.stats),
+    ...paymentMetrics(deps),
+    ...orderMetrics(deps, orders),
+    ...webhookMetrics(deps, webhooks),
     ...labelled('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
       ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: lets(breaker) ? 0 : 1 })),
     ]),
@@ -83,23 +102,11 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
     ...labelled('souk_processor_isolated', 'Payment processors that an operator has taken out.', [
       ...isolated.map((processor) => ({ labels: { processor }, value: 1 })),
     ]),
-    ...(shared.state() === 'off'
-      ? []
-      : [
-          ...gauge(
-            'souk_redis_up',
-            'Whether limits and breakers are shared with other processes just now.',
-            shared.state() === 'here' ? 1 : 0,
-          ),
-          ...counter('souk_redis_failures_total', 'Commands that Redis did not answer in time.', shared.failures()),
-        ]),
     ...backupMetrics(deps),
     ...logShippingMetrics(deps),
     ...chainMetrics(deps, chains),
     ...jobLines(deps),
-    '# HELP souk_build_info What runs here.',
-    '# TYPE souk_build_info gauge',
-    `souk_build_info{version="${build.version}"} 1`,
+    ...aroundLines(deps, bytes),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -24,6 +24,12 @@ export const operationsStore = {
     )
     return rows.length === 1
   },
+  /** What the database takes up where a server keeps it; undefined of a file. */
+  async bytesOnServer(read: Reader): Promise<number | undefined> {
+    if (engine === 'sqlite') return undefined
+    const [row] = await read.rows<{ bytes: number | string }>(sql`select pg_database_size(current_database()) as bytes`)
+    return row && Number(row.bytes)
+  },
   async answers(read: Reader): Promise<boolean> {
     return (await read.rows(sql`select 1 as one`)).length === 1
   },

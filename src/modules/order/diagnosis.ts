@@ -12,7 +12,7 @@ import { createOrderStore } from './store.ts'
 import type { WholeOrder } from './view.ts'
 
 type DiagnosisDeps = Pick<Deps, 'db' | 'clock'>
-const storeOf = ({ db }: DiagnosisDeps) => createOrderStore(db, () => undefined)
+const storeOf = ({ db }: DiagnosisDeps) => createOrderStore(db, () => undefined, { order: () => undefined, refund: () => undefined })
 
 /**
  * Everything that souk knows of an order and that is not about a person.

@@ -2,10 +2,13 @@ import type { Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../core/deps.ts'
 import { createErrands } from '../../core/errands.ts'
 import type { LanesAtWork } from '../../core/lanes.ts'
+import { createKept } from '../../lib/kept.ts'
+import { createTally } from '../../lib/prometheus.ts'
 import type { AffiliateDeps } from '../affiliate/index.ts'
 import type { CartDeps } from '../cart/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
 import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
+import type { OrderFigures } from './standing-store.ts'
 import { createOrderStore } from './store.ts'
 
 /** What this process remembers of orders, and what drops it. Payments are shown with their order: theirs begins with this. */
@@ -18,9 +21,20 @@ export function orderCacheParts({ db }: Deps) {
   }
 }
 
-export function orderParts({ db, log, orderCache, orderChanged }: Deps & ReturnType<typeof orderCacheParts>) {
-  const orderStore = createOrderStore(db, orderChanged)
+export function orderParts({ db, clock, log, orderCache, orderChanged }: Deps & ReturnType<typeof orderCacheParts>) {
+  const orderCounts = createTally()
+  const refundCounts = createTally()
+  /** Once the write is committed: what is run again is counted once. */
+  const orderStore = createOrderStore(db, orderChanged, {
+    order: (tx, { status }) => tx.afterCommit(() => orderCounts.add(status)),
+    refund: (tx, { processor, status }) => tx.afterCommit(() => refundCounts.add(`${processor ?? 'gift_card'} ${status}`)),
+  })
   return {
+    /** Orders that this process has placed or moved on, by status; and refunds, by processor and status. */
+    orderCounts,
+    refundCounts,
+    /** What was counted of all orders last, for the metrics. */
+    orderFigures: createKept<OrderFigures>(clock.monotonic),
     orderStore,
     orderDocuments: createOrderDocuments(orderCache, orderStore),
     lanesAtWork: new Set() as LanesAtWork,

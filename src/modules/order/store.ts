@@ -26,6 +26,10 @@ import {
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
+type Counts = {
+  readonly order: (tx: Writer, order: Pick<Order, 'status'>) => void
+  readonly refund: (tx: Writer, refund: Pick<Refund, 'processor' | 'status'>) => void
+}
 
 /** Which refunds of a shop are asked for. */
 export type RefundFilter = Pick<Refund, 'shopId'> & Optional<Pick<Refund, 'status'>>
@@ -165,11 +169,14 @@ const refundLease = updateOf(
   ),
 )
 
-/** @param changed called inside every write that changes what an order shows */
-export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void) {
-  const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id), known })
+/**
+ * @param changed called inside every write that changes what an order shows
+ * @param counts told of every order and refund that has moved on, or that is new, inside the write
+ */
+export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void, counts: Counts) {
+  const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id), moved: counts.order, known })
   const disputeMoves = movesOf(disputes, disputeTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
-  const refundMoves = movesOf(refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
+  const refundMoves = movesOf(refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId), moved: counts.refund })
 
   async function find(id: string): Promise<Order | undefined> {
     return read.first(prepared.order, { id })
@@ -250,6 +257,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       await tx.run(prepared.drawNumber, { shopId: order.shopId })
       // SQLite answers, and refuses, at once.
       const inserted = tx.first(insertOrder, order)
+      counts.order(tx, order)
       await inserts.lines(tx, lines)
       await inserts.giftCards(tx, cards)
       const number = Promise.resolve(inserted).then((row) => {
@@ -308,6 +316,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async insertRefund(tx: Writer, refund: Refund): Promise<void> {
       await tx.insert(refunds).values(refund)
       changed(tx, refund.orderId)
+      counts.refund(tx, refund)
     },
     async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
       return from.first(prepared.refund, { id })

@@ -1,5 +1,6 @@
 export { choosePayment, type Offering, paymentsOffered } from './choosing.ts'
 export { dueMessages, forgetPaymentMessages, leaveMessage, paymentOfMessage, receiveMessage, type Sent, takeMessage } from './inbox.ts'
+export { paymentMetrics } from './metrics.ts'
 export { abandonPayment, noteCapture, noteNames, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
 export {

@@ -39,14 +39,22 @@ const leaseWithin = (states: readonly PaymentStatus[]) =>
   updateOf(payments, and(eq(payments.id, which), inArray(payments.status, [...states]), leaseIsFree(payments)))
 const leases = { underWay: leaseWithin(openPaymentStatuses), notCaptured: leaseWithin([...openPaymentStatuses, 'FAILED', 'VOIDED']) }
 
-/** @param orderChanged called inside every write that changes what an order shows of its payments */
-export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChanged: (tx: Writer, orderId: string) => void) {
+/**
+ * @param orderChanged called inside every write that changes what an order shows of its payments
+ * @param moved called inside every write with a payment that has moved on, or that is new
+ */
+export function createPaymentStore(
+  { read }: Pick<Database, 'read'>,
+  orderChanged: (tx: Writer, orderId: string) => void,
+  moved: (tx: Writer, payment: Payment) => void,
+) {
   return {
-    ...movesOf(payments, paymentTransitions, { changed: (tx, { orderId }) => orderChanged(tx, orderId), known }),
+    ...movesOf(payments, paymentTransitions, { changed: (tx, { orderId }) => orderChanged(tx, orderId), moved, known }),
 
     async insert(tx: Writer, payment: Payment): Promise<void> {
       await insert(tx, payment)
       orderChanged(tx, payment.orderId)
+      moved(tx, payment)
     },
     async find(id: string): Promise<Payment | undefined> {
       return read.first(byId, { id })

@@ -1,5 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import { OutgoingError } from '../../core/outgoing.ts'
+import type { Tally } from '../../lib/prometheus.ts'
 import { signedHeaders } from '../../lib/standard-webhooks.ts'
 import {
   type Attempt,
@@ -28,7 +29,10 @@ export type Webhooks = {
   stop(): Promise<void>
 }
 
-type DispatchDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'randomBytes' | 'log' | 'keyring' | 'safeFetch' | 'build'>
+type DispatchDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'randomBytes' | 'log' | 'keyring' | 'safeFetch' | 'build'> & {
+  /** What came of attempts, and of deliveries that were given up without one. */
+  readonly webhookCounts: Tally
+}
 type Claimed = Lane & ClaimedRow & { body: string }
 type Sending = Attempt & { giveWay: AbortController }
 
@@ -156,7 +160,7 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
 }
 
 /** Makes of some new messages a delivery to each endpoint that wants it, and says how many messages it were. */
-async function handOut({ db, clock, newId }: DispatchDeps): Promise<number> {
+async function handOut({ db, clock, newId, webhookCounts }: DispatchDeps): Promise<number> {
   const messages = await store.pendingMessages(db.read, messagesPerWrite)
   if (messages.length === 0) return 0
   // Read after the messages: an endpoint that was there before one of them is among these.
@@ -185,6 +189,8 @@ async function handOut({ db, clock, newId }: DispatchDeps): Promise<number> {
     )
     const ours = deliveries.filter(({ outboxId }) => finished.has(outboxId))
     if (ours.length > 0) await store.insertDeliveries(tx, ours)
+    const refused = ours.filter(({ status }) => status === 'FAILED').length
+    tx.afterCommit(() => webhookCounts.add('dead', refused))
   })
   return messages.length
 }
@@ -201,11 +207,14 @@ const newDelivery = (of: Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId' 
 })
 
 /** Takes deliveries for an attempt, and gives up those whose endpoint is to get nothing more. */
-async function claim({ db }: DispatchDeps, chosen: readonly Lane[], over: readonly Lane[], now: number): Promise<Claimed[]> {
+async function claim({ db, webhookCounts }: DispatchDeps, chosen: readonly Lane[], over: readonly Lane[], now: number): Promise<Claimed[]> {
   if (chosen.length + over.length === 0) return []
   const failing = chosen.filter(isFailing).map(({ endpointId }) => endpointId)
   const claimed = await db.write(async (tx) => {
-    for (const { endpointId, over: why } of over) await store.abandon(tx, endpointId, now, `endpoint ${why}`, abandonedAtOnce)
+    for (const { endpointId, over: why } of over) {
+      const abandoned = await store.abandon(tx, endpointId, now, `endpoint ${why}`, abandonedAtOnce)
+      tx.afterCommit(() => webhookCounts.add('dead', abandoned))
+    }
     const ours = failing.length > 0 ? await store.claimEndpoints(tx, failing, now, now + leaseMs) : []
     const free = chosen.filter((lane) => !isFailing(lane) || ours.includes(lane.endpointId)).map(({ deliveryId }) => deliveryId)
     return free.length > 0 ? store.claim(tx, free, now, now + leaseMs) : []
@@ -220,7 +229,7 @@ async function claim({ db }: DispatchDeps, chosen: readonly Lane[], over: readon
 
 /** One attempt, and what came of it. */
 async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal): Promise<void> {
-  const { db, clock, randomBytes, log } = deps
+  const { db, clock, randomBytes, log, webhookCounts } = deps
   const { endpointId } = delivery
   const outcome = await attempt(deps, delivery, giveWay)
   const now = clock.now()
@@ -234,6 +243,7 @@ async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal)
     await store.setHealth(tx, endpointId, after)
     return before.disabledAt === null && after.disabledAt !== null
   })
+  webhookCounts.add({ DELIVERED: 'delivered', PENDING: 'failed', FAILED: 'dead' }[result.status])
   if (result.status === 'FAILED') log.warn('webhook.given_up', { delivery: delivery.id, endpoint: endpointId })
   if (isDisabled) log.warn('webhook.endpoint_disabled', { endpoint: endpointId })
 }

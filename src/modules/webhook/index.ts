@@ -1,3 +1,4 @@
+export { webhookFigures, webhookMetrics } from './metrics.ts'
 export type { WebhookDeps } from './parts.ts'
 export {
   createEndpoint,

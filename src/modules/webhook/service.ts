@@ -26,6 +26,7 @@ import {
   webhookSecretSeal,
 } from './domain.ts'
 import type { MessageData } from './messages.ts'
+import type { WebhookDeps } from './parts.ts'
 import { webhookStore as store } from './store.ts'
 
 type Shop = Pick<ShopContext, 'id'>
@@ -141,12 +142,16 @@ export async function listDeliveries(
  * Gives up what could not be delivered in three days, and forgets what was told a month ago, and endpoints that were removed by then: in
  * small writes, so that nobody waits long behind one.
  */
-export async function forgetOldMessages({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+export async function forgetOldMessages({ db, clock, webhookCounts }: Pick<WebhookDeps, 'db' | 'clock' | 'webhookCounts'>): Promise<void> {
   const now = clock.now()
   const before = now - keptMs
   const old = { before: now - waitedMaxMs, now, lastError: 'waited too long', limit: forgottenAtOnce }
   const removals = [
-    (tx: Writer) => store.abandonOld(tx, old),
+    async (tx: Writer) => {
+      const abandoned = await store.abandonOld(tx, old)
+      tx.afterCommit(() => webhookCounts.add('dead', abandoned))
+      return abandoned
+    },
     (tx: Writer) => store.removeOldDeliveries(tx, idBoundary('delivery', before), forgottenAtOnce),
     (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), forgottenAtOnce),
     (tx: Writer) => store.removeOldEndpoints(tx, before, forgottenAtOnce),

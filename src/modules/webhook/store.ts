@@ -6,6 +6,14 @@ import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
 import type { Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
+/** How much waits to be handed out, and to be sent; since when the oldest message waits, and since when the first delivery is due. */
+export type QueueFigures = {
+  readonly messages: number
+  readonly deliveries: number
+  readonly oldestAt: number | undefined
+  readonly dueAt: number | undefined
+}
+
 export type OutboxRow = typeof outbox.$inferSelect
 
 const insertMessage = insertOf(outbox, 'leave')
@@ -81,6 +89,22 @@ export const webhookStore = {
           or exists (select 1 from ${webhookDeliveries} where ${isDue(now)})`,
     )
     return rows.length > 0
+  },
+  /** Along the indexes of what waits. */
+  async queue(read: Reader): Promise<QueueFigures> {
+    const [row] = await read.rows<Record<keyof QueueFigures, number | string | null>>(
+      sql`select (select count(*) from outbox where status = 'PENDING') as messages,
+            (select count(*) from webhook_deliveries where status = 'PENDING') as deliveries,
+            (select created_at from outbox where status = 'PENDING' order by id limit 1) as "oldestAt",
+            (select min(next_at) from webhook_deliveries where status = 'PENDING') as "dueAt"`,
+    )
+    const known = (at: number | string | null | undefined) => (at === null || at === undefined ? undefined : Number(at))
+    return {
+      messages: Number(row?.messages ?? 0),
+      deliveries: Number(row?.deliveries ?? 0),
+      oldestAt: known(row?.oldestAt),
+      dueAt: known(row?.dueAt),
+    }
   },
   /** Oldest first. */
   async pendingMessages(from: Selects, limit: number): Promise<Pick<OutboxRow, 'id' | 'shopId' | 'event'>[]> {
@@ -158,18 +182,20 @@ export const webhookStore = {
       .returning({ id })
     return rows.map((row) => row.id)
   },
-  /** Gives up what is due of an endpoint that is to get nothing more, so much at a time. */
-  async abandon(tx: Writer, endpointId: string, now: number, lastError: string, limit: number): Promise<void> {
+  /** Gives up what is due of an endpoint that is to get nothing more, so much at a time; how many it was. */
+  async abandon(tx: Writer, endpointId: string, now: number, lastError: string, limit: number): Promise<number> {
     const { id } = webhookDeliveries
     const some = tx
       .select({ id })
       .from(webhookDeliveries)
       .where(and(isDue(now), eq(webhookDeliveries.endpointId, endpointId)))
       .limit(limit)
-    await tx
+    const rows = await tx
       .update(webhookDeliveries)
       .set({ status: 'FAILED', lastError, updatedAt: now })
       .where(and(inArray(id, some), isDue(now)))
+      .returning({ id })
+    return rows.length
   },
   /** Gives up some deliveries that were made before a moment and are due still; how many it was. */
   async abandonOld(tx: Writer, { before, now, lastError, limit }: { before: number; now: number; lastError: string; limit: number }) {

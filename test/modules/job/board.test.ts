@@ -109,11 +109,11 @@ test('operators read of every job how it stands, its last run and its next, and 
   expect(others['fold-listings'].lastRun).toBeNull()
   const { text } = await one.app.call('GET', '/metrics')
   for (const line of [
-    `souk_job_last_success_timestamp_seconds{job="forget"} ${startOfTime / 1000}`,
-    'souk_job_runs_total{job="forget",result="ok"} 1',
-    'souk_job_runs_total{job="forget",result="failed"} 1',
-    'souk_job_running{job="forget"} 0',
-    'souk_job_stuck{job="forget"} 0',
+    `souk_job_last_success_timestamp_seconds{job_name="forget"} ${startOfTime / 1000}`,
+    'souk_job_runs_total{job_name="forget",result="ok"} 1',
+    'souk_job_runs_total{job_name="forget",result="failed"} 1',
+    'souk_job_running{job_name="forget"} 0',
+    'souk_job_stuck{job_name="forget"} 0',
   ])
     expect(text).toContain(`${line}\n`)
 })
@@ -248,7 +248,7 @@ test('a job that hangs is seen, is not begun again beside itself, and is well on
   expect([(await one.status('fold-listings'))?.state, seen()]).toEqual(['running', 0])
   await one.passes(2 * beatMs)
   expect([(await one.status('fold-listings'))?.state, seen()]).toEqual(['stuck', 1])
-  expect((await one.app.call('GET', '/metrics')).text).toContain('souk_job_stuck{job="fold-listings"} 1\n')
+  expect((await one.app.call('GET', '/metrics')).text).toContain('souk_job_stuck{job_name="fold-listings"} 1\n')
   await one.board.tick('fold-listings')
   await one.passes(minute)
   expect([one.ran.length, seen()]).toEqual([1, 1])

@@ -94,17 +94,26 @@ describe('metrics', () => {
     await using app = await testApp()
     await app.call('GET', '/nowhere')
     await app.call('PROPFIND', '/nowhere')
+    for (const id of ['prod_1', 'prod_2']) await app.call('GET', `/product-v2/public/${id}`)
+    await app.call('GET', '/api/v3/product-v2/public/prod_3')
     const { status, text, headers } = await app.call('GET', '/metrics')
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
       200,
       'text/plain; version=0.0.4; charset=utf-8',
       'no-store',
     ])
-    expect(text).toContain('souk_http_requests_total{method="GET",status="404"} 1\n')
-    expect(text).toContain('souk_http_requests_total{method="OTHER",status="404"} 1\n')
-    expect(text).toContain('souk_http_request_duration_seconds_count 2\n')
+    for (const [method, route, count] of [
+      ['GET', 'none', 1],
+      ['OTHER', 'none', 1],
+      // By the route as it was declared: what somebody asks for makes no series.
+      ['GET', '/product-v2/public/:id', 2],
+      ['GET', '/api/v3/product-v2/public/:id', 1],
+    ]) {
+      expect(text).toContain(`souk_http_requests_total{method="${method}",route="${route}",status="404"} ${count}\n`)
+      expect(text).toContain(`souk_http_request_duration_seconds_count{method="${method}",route="${route}"} ${count}\n`)
+    }
     expect(text).toContain('souk_http_requests_in_flight 1\n')
-    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[\w"=,.+]+\})? -?[\d.e+-]+)$/)
+    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[\w"=,.+/:-]+\})? -?[\d.e+-]+)$/)
     const names = text.split('\n').filter((line) => line.startsWith('# TYPE'))
     expect(new Set(names).size).toBe(names.length)
   })

@@ -1,0 +1,40 @@
+/** Payments in figures, in Prometheus' text format. */
+import { labelled } from '../../lib/prometheus.ts'
+import type { PaymentStatus } from './domain.ts'
+import type { PaymentDeps } from './parts.ts'
+
+const results = ['begun', 'authorized', 'processing', 'captured', 'declined', 'unanswered', 'voided'] as const
+type Result = (typeof results)[number]
+
+/** What a status tells of a payment; that its shopper has something to do is no result. */
+const resultOf: Partial<Record<PaymentStatus, Result>> = {
+  PENDING: 'begun',
+  AUTHORIZED: 'authorized',
+  PROCESSING: 'processing',
+  CAPTURED: 'captured',
+  FAILED: 'declined',
+  VOIDED: 'voided',
+}
+
+/**
+ * Of what this process did. All results of a processor and method are there from its first payment on, so that what comes first is seen to
+ * come.
+ */
+export function paymentMetrics({ paymentCounts }: Pick<PaymentDeps, 'paymentCounts'>): string[] {
+  const counts = new Map<string, Map<Result, number>>()
+  for (const [words, value] of paymentCounts.all()) {
+    const [processor = '', method = '', status = '', silent = ''] = words.split(' ')
+    const ofPair = counts.getOrInsertComputed(`${processor} ${method}`, () => new Map<Result, number>())
+    const result = status === 'FAILED' && silent !== '' ? 'unanswered' : resultOf[status as PaymentStatus]
+    if (result) ofPair.set(result, (ofPair.get(result) ?? 0) + value)
+  }
+  return labelled(
+    'souk_payments_total',
+    'Payments, by processor and method: begun, and what they came to, each time that they came to it.',
+    [...counts].flatMap(([pair, ofPair]) => {
+      const [processor = '', method = ''] = pair.split(' ')
+      return results.map((result) => ({ labels: { processor, method, result }, value: ofPair.get(result) ?? 0 }))
+    }),
+    'counter',
+  )
+}

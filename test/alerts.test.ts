@@ -1,0 +1,86 @@
+/** The alarms and the dashboard of docs/, held to what is written of them and to what Prometheus makes of them. */
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promtool, runPromtool } from './support/promtool.ts'
+
+const docs = join(import.meta.dir, '../docs')
+const read = (name: string) => readFileSync(join(docs, name), 'utf8')
+
+type Rule = { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string; runbook: string } }
+type Case = { name: string; promql_expr_test: { expr: string; exp_samples: { value: number }[] }[] }
+const { rules } = (Bun.YAML.parse(read('alerts.yaml')) as { groups: { rules: Rule[] }[] }).groups[0] ?? { rules: [] }
+const { tests } = Bun.YAML.parse(read('alerts.test.yaml')) as { tests: Case[] }
+const names = rules.map(({ alert }) => alert)
+
+test('every alarm has a section that says what to do, is as grave as there are words for, and bears its own name', () => {
+  const sections = [...read('operations.md').matchAll(/^### (Souk\w+)\n\n\S/gm)].map(([, name]) => name)
+  expect(sections).toEqual(names)
+  expect(new Set(names).size).toBe(names.length)
+  for (const { alert, labels, annotations } of rules) {
+    expect([alert, annotations.runbook]).toEqual([alert, `docs/operations.md#${alert.toLowerCase()}`])
+    expect([alert, ['critical', 'warning'].includes(labels.severity)]).toEqual([alert, true])
+    expect(annotations.summary.length).toBeGreaterThan(10)
+  }
+})
+
+test('every alarm has a case in which it fires, and one in which it does not', () => {
+  for (const [name, value] of [
+    ['fires', 1],
+    ['is quiet', 0],
+  ] as const) {
+    const cases = tests.find((one) => one.name === name)?.promql_expr_test ?? []
+    expect(
+      cases.map(({ expr, exp_samples: [sample] }) => [/alertname="(\w+)",alertstate="firing"/.exec(expr)?.[1], sample?.value]),
+    ).toEqual(names.map((alert) => [alert, value]))
+  }
+})
+
+type Panel = {
+  id: number
+  type: string
+  title: string
+  gridPos: { x: number; y: number; w: number; h: number }
+  targets?: { expr: string }[]
+}
+const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
+  schemaVersion: number
+  panels: Panel[]
+  templating: { list: { name: string; type: string }[] }
+}
+const asked = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
+
+test('the dashboard can be imported: it asks the data source that is chosen, and no panel is in the way of another', () => {
+  expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36)
+  expect(dashboard.templating.list.map(({ name, type }) => [name, type])).toEqual([
+    ['datasource', 'datasource'],
+    ['job', 'query'],
+    ['instance', 'query'],
+  ])
+  const sources = [...JSON.stringify(dashboard).matchAll(/"uid":"([^"]*)"/g)].map(([, uid]) => uid).filter((uid) => uid !== 'souk')
+  expect(new Set(sources)).toEqual(new Set([`\${datasource}`]))
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+  const taken = new Set<string>()
+  for (const { title, gridPos: at } of dashboard.panels)
+    for (let x = at.x; x < at.x + at.w; x++)
+      for (let y = at.y; y < at.y + at.h; y++) {
+        expect([title, x < 24, taken.has(`${x} ${y}`)]).toEqual([title, true, false])
+        taken.add(`${x} ${y}`)
+      }
+})
+
+const skipped = promtool === undefined
+const why = 'without promtool this is left out: Debian has it in the package prometheus, PROMTOOL names it'
+
+test.skipIf(skipped)(`the alarms fire when they should and not otherwise, as promtool tries them (${why})`, async () => {
+  expect(await runPromtool(['check', 'rules', '--lint-fatal', join(docs, 'alerts.yaml')])).toMatchObject({ status: 0 })
+  expect(await runPromtool(['test', 'rules', join(docs, 'alerts.test.yaml')])).toMatchObject({ status: 0 })
+})
+
+test.skipIf(skipped)(`what the dashboard asks can be asked (${why})`, async () => {
+  const plain = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/"\$\w+"/g, '".+"')
+  const rule = ({ expr }: { expr: string }, at: number) => ({ record: `souk:panel:${at}`, expr: plain(expr) })
+  // YAML has JSON in it.
+  const file = JSON.stringify({ groups: [{ name: 'panels', rules: asked.map(rule) }] })
+  expect(await runPromtool(['check', 'rules', '/dev/stdin'], file)).toMatchObject({ status: 0 })
+})

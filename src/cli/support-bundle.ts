@@ -308,9 +308,15 @@ function decoded(text: string): string {
 
 const email = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
 
-/** A copy in which no text holds a secret or an e-mail address. */
-function struck(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), value).replace(email, '[e-mail]')
+const wallet = /\b0x[0-9a-f]{40}\b/gi
+
+/** A copy in which no text holds a secret, an e-mail address or somebody's wallet. */
+export function struck(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string')
+    return secrets
+      .reduce((text, secret) => text.replaceAll(secret, '***'), value)
+      .replace(email, '[e-mail]')
+      .replace(wallet, '[wallet]')
   if (typeof value === 'bigint') return String(value)
   if (Array.isArray(value)) return value.map((item) => struck(item, secrets))
   if (typeof value !== 'object' || value === null) return value

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { health } from '../../src/cli/health.ts'
 import { order, orders } from '../../src/cli/order.ts'
-import { supportBundle } from '../../src/cli/support-bundle.ts'
+import { struck, supportBundle } from '../../src/cli/support-bundle.ts'
 import { ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { settings as known, parseConfig } from '../../src/config.ts'
 import { noteStart, tendProcess } from '../../src/modules/platform/index.ts'
@@ -159,6 +159,19 @@ function contentOf({ url }: TestDatabase): string | undefined {
   const file = url.replace(/^file:/, '')
   return existsSync(file) ? Bun.SHA256.hash(readFileSync(file), 'hex') : undefined
 }
+
+test('whatever a bundle is made of, its texts lose secrets, e-mail addresses and wallets at every depth', () => {
+  const told = {
+    check: [{ problems: [`0x${'Ab1'.repeat(13)}c is no registered address`] }],
+    failed: 'user "ada@example.com" said s3cr3t-s3cr3t',
+    n: 1,
+  }
+  expect(struck(told, ['s3cr3t-s3cr3t'])).toEqual({
+    check: [{ problems: ['[wallet] is no registered address'] }],
+    failed: 'user "[e-mail]" said ***',
+    n: 1,
+  })
+})
 
 test('a wrong call is told what is wrong with it, before anything is opened', async () => {
   const values = new Map([['older-than', 'x']])

@@ -78,7 +78,10 @@ export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
       'souk_job_runs_total',
       'Runs of jobs that ended in this process, by result.',
       jobs.flatMap(({ name }) =>
-        outcomes.map((result) => ({ labels: { job_name: name, result: result.toLowerCase() }, value: ended.get(`${name} ${result}`) ?? 0 })),
+        outcomes.map((result) => ({
+          labels: { job_name: name, result: result.toLowerCase() },
+          value: ended.get(`${name} ${result}`) ?? 0,
+        })),
       ),
       'counter',
     ),

@@ -6,7 +6,7 @@ import { type BackupDeps, backupMetrics, isBackupLate } from '../backup/index.ts
 import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
-import { type OrderDeps, orderFigures, orderMetrics } from '../order/index.ts'
+import { type OrderDeps, orderMetrics, ordersByStatus, unfinishedOrders } from '../order/index.ts'
 import { type PaymentDeps, paymentMetrics } from '../payment/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { type WebhookDeps, webhookFigures, webhookMetrics } from '../webhook/index.ts'
@@ -54,7 +54,8 @@ async function askedFor(deps: MetricsDeps) {
   const questions = {
     isolated: isolatedProcessors,
     chains: chainStatuses,
-    orders: orderFigures,
+    byStatus: ordersByStatus,
+    unfinished: unfinishedOrders,
     webhooks: webhookFigures,
     bytes: (of: MetricsDeps) => of.serverBytes.fresh(() => store.bytesOnServer(of.db.read)),
   }
@@ -73,13 +74,13 @@ async function askedFor(deps: MetricsDeps) {
  */
 export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): string[] }[]): Promise<string> {
   const { db, breakers } = deps
-  const { isolated = [], chains = [], orders, webhooks, bytes } = await askedFor(deps)
+  const { isolated = [], chains = [], byStatus, unfinished, webhooks, bytes } = await askedFor(deps)
   const lines = [
     ...counts.flatMap((of) => of.lines()),
     ...processLines(deps),
     ...databaseLines(db.stats),
     ...paymentMetrics(deps),
-    ...orderMetrics(deps, orders),
+    ...orderMetrics(deps, { byStatus, unfinished }),
     ...webhookMetrics(deps, webhooks),
     ...labelled('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
       ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: lets(breaker) ? 0 : 1 })),

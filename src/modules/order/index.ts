@@ -2,7 +2,7 @@ export { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from
 export { noteDispute, type ToldDispute } from './disputes.ts'
 export { type Drive, requestDrive } from './drive.ts'
 export { heedCallback, heedMessage, workMessages } from './inbox.ts'
-export { orderFigures, orderMetrics } from './metrics.ts'
+export { orderMetrics, ordersByStatus, unfinishedOrders } from './metrics.ts'
 export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
 export { settleByHand } from './refund-requests.ts'

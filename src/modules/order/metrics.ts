@@ -3,11 +3,18 @@ import type { Deps } from '../../core/deps.ts'
 import { known, labelled, type Sample } from '../../lib/prometheus.ts'
 import { orderStatuses, refundStatuses } from './domain.ts'
 import type { OrderDeps } from './parts.ts'
-import { type OrderFigures, orderFiguresOf, type Unfinished } from './standing-store.ts'
+import { ordersByStatus as countOrders, type Unfinished, type UnfinishedFigures, unfinishedOf } from './standing-store.ts'
 
-/** How all orders stand, as it was some seconds ago at most: the more of them there are, the more rarely they are counted. */
-export const orderFigures = ({ db, orderFigures: kept }: Pick<Deps, 'db'> & Pick<OrderDeps, 'orderFigures'>): Promise<OrderFigures> =>
-  kept.fresh(() => orderFiguresOf(db.read))
+type FiguresDeps = Pick<Deps, 'db'> & Pick<OrderDeps, 'orderFigures'>
+type Figures = { readonly byStatus: ReadonlyMap<string, number> | undefined; readonly unfinished: UnfinishedFigures | undefined }
+
+/** How many orders there are in each status: the more there are, the more rarely they are counted. */
+export const ordersByStatus = ({ db, orderFigures }: FiguresDeps): Promise<ReadonlyMap<string, number>> =>
+  orderFigures.byStatus.fresh(() => countOrders(db.read))
+
+/** What is unfinished, as it was some seconds ago at most. */
+export const unfinishedOrders = ({ db, orderFigures }: FiguresDeps): Promise<UnfinishedFigures> =>
+  orderFigures.unfinished.fresh(() => unfinishedOf(db.read))
 
 const byStatus = (status: string, value: number): Sample => ({ labels: { status }, value })
 const secondsSince = (now: number, at: number): number => Math.max(0, now - at) / 1_000
@@ -31,10 +38,10 @@ const unfinishedLines = (name: string, what: string, all: readonly Unfinished[] 
   ),
 ]
 
-/** @param figures undefined: they are not known now, and what this process counts by itself is told alone */
+/** @param figures what of them is undefined is not known now */
 export function orderMetrics(
   { orderCounts, refundCounts, clock }: Pick<Deps, 'clock'> & Pick<OrderDeps, 'orderCounts' | 'refundCounts'>,
-  figures: OrderFigures | undefined,
+  { byStatus: all, unfinished }: Figures,
 ): string[] {
   const now = clock.now()
   const moves = new Map(orderCounts.all())
@@ -61,10 +68,10 @@ export function orderMetrics(
     ...labelled(
       'souk_orders',
       'Orders of all shops, by status.',
-      figures ? orderStatuses.map((status) => byStatus(status, figures.orders.get(status) ?? 0)) : [],
+      all ? orderStatuses.map((status) => byStatus(status, all.get(status) ?? 0)) : [],
     ),
-    ...unfinishedLines('saga', 'Orders', figures?.sagas, now),
-    ...unfinishedLines('refund', 'Refunds', figures?.refunds, now),
-    ...known('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', figures?.messages),
+    ...unfinishedLines('saga', 'Orders', unfinished?.sagas, now),
+    ...unfinishedLines('refund', 'Refunds', unfinished?.refunds, now),
+    ...known('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', unfinished?.messages),
   ]
 }

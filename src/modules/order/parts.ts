@@ -8,7 +8,7 @@ import type { AffiliateDeps } from '../affiliate/index.ts'
 import type { CartDeps } from '../cart/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
 import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
-import type { OrderFigures } from './standing-store.ts'
+import type { UnfinishedFigures } from './standing-store.ts'
 import { createOrderStore } from './store.ts'
 
 /** What this process remembers of orders, and what drops it. Payments are shown with their order: theirs begins with this. */
@@ -33,8 +33,11 @@ export function orderParts({ db, clock, log, orderCache, orderChanged }: Deps & 
     /** Orders that this process has placed or moved on, by status; and refunds, by processor and status. */
     orderCounts,
     refundCounts,
-    /** What was counted of all orders last, for the metrics. */
-    orderFigures: createKept<OrderFigures>(clock.monotonic),
+    /** What was counted last, of all orders and of those that are unfinished, for the metrics. */
+    orderFigures: {
+      byStatus: createKept<ReadonlyMap<string, number>>(clock.monotonic),
+      unfinished: createKept<UnfinishedFigures>(clock.monotonic),
+    },
     orderStore,
     orderDocuments: createOrderDocuments(orderCache, orderStore),
     lanesAtWork: new Set() as LanesAtWork,

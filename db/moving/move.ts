@@ -45,7 +45,10 @@ export const move = ({ source, url, now, products, watch, before }: Move): Promi
     const plans = planOf(source, await target.columns())
     const rows = plans.reduce((sum, { table }) => sum + table.rows, 0)
     const documents = plans.find(({ table }) => table.name === 'product_documents')?.table.rows ?? 0
-    if (plans.every(({ table }) => target.reached(table.name).rows === 0)) lookAt(source, plans, watch, rows)
+    if (plans.every(({ table }) => target.reached(table.name).rows === 0)) {
+      lookAt(source, plans, watch, rows)
+      await target.clear(plans.map(({ table }) => table.name).reverse())
+    }
 
     const reached = [...plans.map(({ table }) => table.name), wordsTable].reduce((sum, name) => sum + target.reached(name).rows, 0)
     watch.onBegin('moving', rows + documents, reached)

@@ -16,6 +16,8 @@ export type Target = {
   /** The columns of each table and their types. */
   columns(): Promise<Map<string, Map<string, string>>>
   reached(table: string): Reached
+  /** Takes away what migrations have put there: the source has it too. @param tables each behind those that refer to it */
+  clear(tables: readonly string[]): Promise<void>
   /**
    * Puts a piece into a table, with how far it has come, in one transaction.
    * @param onSent called once it is under way
@@ -57,7 +59,8 @@ async function begun(
   client: pg.Client,
   { fingerprint, migrations, now }: { fingerprint: string; migrations: readonly Migration[]; now: number },
 ): Promise<Target> {
-  await client.query("SET client_encoding = 'UTF8'; SET bytea_output = 'hex'")
+  // What a crash of the server takes is moved again: what was moved is noted in the same transaction. Only the end waits for the disk.
+  await client.query("SET client_encoding = 'UTF8'; SET bytea_output = 'hex'; SET synchronous_commit = off; SET statement_timeout = 0")
   await refuseEncoding(client)
   if (await isBegun(client)) await takeUp(client, fingerprint)
   else await begin(client, fingerprint, now)
@@ -161,6 +164,9 @@ async function targetOn(client: pg.Client): Promise<Target> {
       return tables
     },
     reached: (table) => reached.get(table) ?? nothing,
+    async clear(tables) {
+      await client.query(tables.map((table) => `DELETE FROM "${table}"`).join('; '))
+    },
     put: (table, columns, piece, onSent) => inTransaction(table, piece, () => copyIn(client, table, columns, piece.lines, onSent)),
     putWords: (piece, products) =>
       inTransaction(wordsTable, piece, () =>
@@ -195,6 +201,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
     },
     async finish(inBucket) {
       await client.query('ANALYZE')
+      await client.query('RESET synchronous_commit')
       await client.query('BEGIN')
       await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
       await client.query('DELETE FROM souk_migrations WHERE tag = $1', [movingTag])

@@ -12,6 +12,7 @@ import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../wo
 import { isRetryable, refusalOf } from './errors.ts'
 import { linesOn } from './lines.ts'
 import { openPool, plain, type Query, type Timeouts, unhurried } from './pool.ts'
+import { serversAt } from './primary.ts'
 import { boundTo, buildersOn, readerOn, readingOn } from './reader.ts'
 import { begin, commit, type Transaction, unawaited } from './transaction.ts'
 
@@ -56,8 +57,9 @@ export function openPostgres(url: string, random: () => number, { connections = 
   assertEngine('postgres')
   // Writes that wait, for a lock or for each other, hold up no read.
   const writersMax = Math.max(1, Math.round(connections * 0.6))
-  const writers = openPool(url, writersMax, timeouts)
-  const readers = openPool(url, Math.max(1, connections - writersMax), timeouts)
+  const servers = serversAt(url)
+  const writers = openPool(servers, writersMax, timeouts)
+  const readers = openPool(servers, Math.max(1, connections - writersMax), timeouts)
   const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined

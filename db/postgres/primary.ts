@@ -4,7 +4,7 @@ import { serversOf } from '../hosts.ts'
 
 /** How long one of several servers has to be reached, milliseconds: the others are to be asked as well. */
 export const reachMs = 2_000
-/** Between two rounds in which none of them took writes. */
+/** Between two times that all of them are asked, however many wait for it. */
 const pauseMs = 250
 
 /** A server answered, and another one takes the writes. */
@@ -26,10 +26,7 @@ export type Servers = {
   readonly urls: readonly string[]
   /** The one that took writes when it was last asked. */
   nth(): number
-  /**
-   * Asks all of them at once, and waits a moment where none takes writes. Whoever asks meanwhile is told the same.
-   * @returns whether there is one
-   */
+  /** Asks all of them at once which one it is, a few times a second at most: whoever wants to know meanwhile is told the same. */
   find(): Promise<boolean>
 }
 
@@ -37,13 +34,16 @@ export function serversAt(url: string): Servers {
   const urls = serversOf(url)
   let current = 0
   let finding: Promise<boolean> | undefined
+  let askedAt = Number.NEGATIVE_INFINITY
 
   async function look(): Promise<boolean> {
+    const early = askedAt + pauseMs - performance.now()
+    if (early > 0) await Bun.sleep(early)
+    askedAt = performance.now()
     try {
       current = await Promise.any(urls.map(async (one, nth) => asked(one).then(() => nth)))
       return true
     } catch {
-      await Bun.sleep(pauseMs)
       return false
     }
   }

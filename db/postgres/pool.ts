@@ -103,8 +103,12 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     waitMs: timeouts.connect,
     restMs,
     open,
-    close: ({ client }, broken) => client.release(broken),
-    isBroken: ({ wire }) => wire.isLost(),
+    close({ client }, broken) {
+      client.release(broken)
+      if (broken && isOneOfSeveral) void servers.find()
+    },
+    // What is open to a server that no longer takes writes is of no use, even where it seems to work.
+    isBroken: ({ wire, nth }) => wire.isLost() || nth !== servers.nth(),
   })
 
   /** Looks for the server that takes writes, if the one that did does no longer, for as long as one may wait for a connection. */
@@ -136,7 +140,7 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
       const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
       const isPooled = rowCount === 0
       const wire = wireOn(client, timeouts.answer)
-      const opened: Open = { client, wire, session: sessionOn(wire, isPooled, (broken) => kept.giveBack(opened, broken)) }
+      const opened: Open = { client, wire, nth, session: sessionOn(wire, isPooled, (broken) => kept.giveBack(opened, broken)) }
       return opened
     } catch (error) {
       client.release(true)
@@ -168,4 +172,4 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
   }
 }
 
-type Open = { readonly client: pg.PoolClient; readonly wire: Wire; readonly session: Session }
+type Open = { readonly client: pg.PoolClient; readonly wire: Wire; readonly nth: number; readonly session: Session }

@@ -6,6 +6,8 @@ import { serversOf } from '../hosts.ts'
 export const reachMs = 2_000
 /** Between two times that all of them are asked, however many wait for it. */
 const pauseMs = 250
+/** For how long the one that took writes until now is waited for once another says that it does, milliseconds. */
+const stayMs = 100
 
 /** A server answered, and another one takes the writes. */
 export class InRecovery extends Error {
@@ -41,7 +43,14 @@ export function serversAt(url: string): Servers {
     if (early > 0) await Bun.sleep(early)
     askedAt = performance.now()
     try {
-      current = await Promise.any(urls.map(async (one, nth) => asked(one).then(() => nth)))
+      const answers = urls.map(asked)
+      const first = await Promise.any(answers.map((answer, nth) => answer.then(() => nth)))
+      // Should two of them take writes, which somebody must mend, nobody goes to and fro.
+      const stays = answers[current]?.then(
+        () => true,
+        () => false,
+      )
+      if (!(await Promise.race([stays, Bun.sleep(stayMs)]))) current = first
       return true
     } catch {
       return false

@@ -65,6 +65,9 @@ export async function postgresPair() {
   return {
     /** Names both. */
     url: `postgres://souk@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/shop`,
+    /** Of the second alone, once it takes the writes. */
+    promoted: `postgres://souk@127.0.0.1:${ports[1]}/shop`,
+    /** Before anybody has fallen: the second alone, and before the other. */
     standbyFirst: `postgres://souk@127.0.0.1:${ports[1]},127.0.0.1:${ports[0]}/postgres`,
     standby: `postgres://souk@127.0.0.1:${ports[1]}/postgres`,
     /** Ends the first with all its processes at once, as a machine that loses power. */
@@ -74,7 +77,11 @@ export async function postgresPair() {
       for (const one of [pid, ...children]) if (one !== '') process.kill(Number(one), 'SIGKILL')
     },
     /** Lets the second take the writes; it follows nobody from now on. */
-    promote: () => run('pg_ctl', ['-D', second, '-w', 'promote']),
+    async promote() {
+      const args = [join(folder ?? '', 'pg_ctl'), '-D', second, '-w', 'promote']
+      const status = await Bun.spawn(args, { cwd: '/', stdin: 'ignore', stdout: 'ignore', ...userOfServers() }).exited
+      if (status !== 0) throw new Error(`pg_ctl promote ended with ${status}`)
+    },
     async [Symbol.asyncDispose]() {
       for (const data of [first, second])
         Bun.spawnSync([join(folder ?? '', 'pg_ctl'), '-D', data, '-w', '-m', 'immediate', 'stop'], { cwd: '/', ...userOfServers() })

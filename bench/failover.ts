@@ -16,7 +16,10 @@ const ordersAfter = 100
 type Failover = { promotedMs: number; boughtMs: number; busy: number; others: number; made: number; lost: number }
 
 export async function measureFailover(): Promise<void> {
-  if (whyNoPostgres) return say(`failover is not measured: ${whyNoPostgres}`)
+  if (whyNoPostgres) {
+    say(`failover is not measured: ${whyNoPostgres}`)
+    return
+  }
   say('failover')
   const runs: Failover[] = []
   for (let round = 0; round < rounds; round++) runs.push(await failedOver(round))

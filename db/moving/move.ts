@@ -14,8 +14,11 @@ export type Move = {
   /** The words by which products are found, of those behind `after` by their rowids: what the search index of the target is made of. */
   products: (after: bigint, limit: number) => Searchable[]
   watch: Watch
-  /** Done once all is there and was compared, before anybody is let in. @returns storage names of documents that went into the bucket */
-  before: () => Promise<readonly string[]>
+  /**
+   * Done once all is there and was compared, before anybody is let in.
+   * @returns storage names of documents that went into the bucket; undefined where there is none
+   */
+  before: () => Promise<readonly string[] | undefined>
 }
 export type Searchable = SearchedProduct & { readonly rowid: bigint }
 

@@ -32,9 +32,9 @@ export type Target = {
   figures(table: string, columns: readonly string[]): Promise<string[]>
   /**
    * Gathers what the server plans by, and lets everybody in.
-   * @param inBucket storage names of documents that lie in the bucket from now on
+   * @param inBucket storage names of documents that lie in the bucket from now on; undefined where there is none
    */
-  finish(inBucket: readonly string[]): Promise<void>
+  finish(inBucket: readonly string[] | undefined): Promise<void>
 }
 
 export type SearchedProduct = { readonly id: string; readonly shopId: string; readonly visibleFrom: string; readonly words: string }
@@ -203,7 +203,13 @@ async function targetOn(client: pg.Client): Promise<Target> {
       await client.query('ANALYZE')
       await client.query('RESET synchronous_commit')
       await client.query('BEGIN')
-      await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
+      if (inBucket) {
+        await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
+        // The directory that has none of them need not be at hand any more.
+        await client.query(
+          "DELETE FROM document_stores WHERE kind = 'FILES' AND NOT EXISTS (SELECT 1 FROM lending_documents WHERE store = 'FILES')",
+        )
+      }
       await client.query('DELETE FROM souk_migrations WHERE tag = $1', [movingTag])
       await client.query(`DROP TABLE ${stateTable}`)
       await client.query('COMMIT')

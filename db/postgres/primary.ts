@@ -97,7 +97,12 @@ export async function withClient<T>(url: string, use: (client: pg.Client) => Pro
 }
 
 async function connected(url: string, others: readonly string[], isOneOfSeveral = others.length > 0): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: isOneOfSeveral ? reachMs : 10_000, keepAlive: true })
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: isOneOfSeveral ? reachMs : 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  })
   // The queries fail by themselves when the connection is lost. Unhandled, the event would end the process.
   client.on('error', () => undefined)
   try {

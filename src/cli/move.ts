@@ -61,9 +61,8 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
     const before = async () => {
       copied = await documentsIntoBucket(config, documents)
       const missing = new Set(copied.missing)
-      return config.documentsS3Bucket === undefined
-        ? []
-        : documents.flatMap(({ storageName }) => (missing.has(storageName) ? [] : [storageName]))
+      if (config.documentsS3Bucket === undefined) return undefined
+      return documents.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
     }
     const moved = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
     watch.end()
@@ -147,7 +146,9 @@ function tellMoved(config: Config, { tables, rows, products }: Moved, documents:
   if (documents.length === 0) return
   const folder = join(config.dataDir, 'documents')
   if (config.documentsS3Bucket !== undefined) {
-    process.stdout.write(`${many(documents.length - missing.length, 'document')} of lending applications went into the bucket.\n`)
+    process.stdout.write(
+      `${many(documents.length - missing.length, 'document')} of lending applications went into the bucket. Give the new processes another DATA_DIR: in ${config.dataDir} they would sweep the files of the old instance.\n`,
+    )
     if (missing.length > 0)
       process.stderr.write(`${many(missing.length, 'document')} could not be read in ${folder}: \`souk check\` tells more.\n`)
   } else

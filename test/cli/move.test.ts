@@ -13,10 +13,13 @@ import { lockDataDir } from '../../db/open.ts'
 import * as schema from '../../db/schema/index.ts'
 import { tagWord } from '../../db/search-words.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
+import { startS3 } from '../clients/documents/s3-server.ts'
 import { testApp } from '../support/app.ts'
 import { emptyPostgres, temporaryDir } from '../support/database.ts'
+import { lendingOn, pdf } from '../support/lending-documents.ts'
 import { ok } from '../support/selling.ts'
 import { wireTo } from '../support/wire.ts'
+import { drafted, send } from './drafted.ts'
 import { merchantLogin, pause, serve, signUp, souk, startCommand, withFile } from './souk.ts'
 
 const keys = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(32) }
@@ -153,8 +156,10 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   const dataDir = temporaryDir()
   let privateKey = ''
   {
-    await using server = await serve(dataDir)
-    privateKey = (await signUp(server)).privateKey
+    await using server = await serve(dataDir, lendingOn)
+    const { token, ...signedUp } = await signUp(server)
+    privateKey = signedUp.privateKey
+    expect((await send(server, token, drafted(join(dataDir, 'souk.db')), 'ein_letter', pdf(1_000))).status).toBe(200)
     const made = await fetch(`${server.url}/product-v2`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-api-key': privateKey },
@@ -174,8 +179,10 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   }
   const target = await emptyPostgres()
   const envFile = join(temporaryDir(), 'souk.env')
-  const moved = await souk(['move', '--to', target.url, '--env-file', envFile], dataDir)
+  await using s3 = startS3()
+  const moved = await souk(['move', '--to', target.url, '--env-file', envFile], dataDir, { settings: s3.settings })
   expect(moved).toMatchObject({ status: 0, stderr: '' })
+  expect(moved.stdout).toContain('1 document of lending applications went into the bucket')
   expect(statSync(envFile).mode & 0o777).toBe(0o600)
   const settings = Object.fromEntries(
     readFileSync(envFile, 'utf8')
@@ -185,13 +192,22 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   )
   expect(settings).toMatchObject({ DATABASE_URL: target.url })
   for (const secret of [settings['JWT_SECRET'], settings['ENCRYPTION_KEY']]) expect(moved.stdout).not.toContain(secret)
-  expect(await souk(['check'], dataDir, { settings })).toMatchObject({ status: 0, stderr: '' })
+  // On another machine, where nothing of the first is.
+  const elsewhere = temporaryDir()
+  const checked = await souk(['check'], elsewhere, { settings: { ...settings, ...s3.settings } })
+  expect(checked).toMatchObject({ status: 0, stderr: '' })
+  expect(checked.stdout).toContain('ok    documents\n')
+  expect(s3.objects.size).toBe(1)
 
   const { DATABASE_URL: url = '', ...secrets } = settings
-  const app = await testApp(secrets, { database: { url, dataDir, drop: target.drop }, realPasswords: true, startAt: Date.now() })
+  const app = await testApp(secrets, { database: { url, dataDir: elsewhere, drop: target.drop }, realPasswords: true, startAt: Date.now() })
   const login = ok(await app.call('POST', '/merchant/login', { body: merchantLogin }))
   const { token } = { token: login.body.data.accessToken as string }
   expect(ok(await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
+  // Whichever process is asked knows the session and opens the keys.
+  const beside = await testApp(secrets, { database: { url, dataDir: elsewhere, drop: target.drop }, as: 'command', startAt: Date.now() })
+  expect(ok(await beside.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
+  await beside.close()
   const found = ok(await app.call('GET', '/product-v2/public/shop/a-shop?q=cafe%20mug')).body
   const variantId: string = found.data[0].variants[0].id
   const { publishableKey: key } = ok(await app.call('GET', '/shops/v2/public/name/a-shop')).body

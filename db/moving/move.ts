@@ -33,9 +33,10 @@ export type Moved = { readonly tables: number; readonly rows: number; readonly p
 /** A table of the source, and what its columns are in the target. */
 type Plan = { readonly table: SourceTable; readonly columns: readonly Column[] }
 
-const bytesOfPiece = 1_000_000
+/** Of a piece of rows of the usual length, and of one of the longest there is. */
+const [bytesOfPiece, bytesMax] = [1_000_000, 32_000_000]
 const rowsMax = 5_000
-const rowsFirst = 200
+const rowsFirst = 20
 const productsAtOnce = 500
 const problemsMax = 20
 
@@ -49,7 +50,7 @@ export const move = ({ source, url, now, products, watch, before }: Move): Promi
     const rows = plans.reduce((sum, { table }) => sum + table.rows, 0)
     const documents = plans.find(({ table }) => table.name === 'product_documents')?.table.rows ?? 0
     if (plans.every(({ table }) => target.reached(table.name).rows === 0)) {
-      lookAt(source, plans, watch, rows)
+      await lookAt(source, plans, watch, rows)
       await target.clear(plans.map(({ table }) => table.name).reverse())
     }
 
@@ -102,11 +103,13 @@ export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string
 }
 
 /** @throws DatabaseRefused with all that the target would refuse half-way */
-function lookAt(source: Source, plans: readonly Plan[], watch: Watch, rows: number): void {
+async function lookAt(source: Source, plans: readonly Plan[], watch: Watch, rows: number): Promise<void> {
   watch.onBegin('looking', rows, 0)
   const problems = source.dangling()
   let done = 0
   for (const { table, columns } of plans) {
+    // Whoever presses Ctrl-C is heard between two tables.
+    await Bun.sleep(0)
     problems.push(...source.problems(table.name, columns))
     done += table.rows
     watch.onDone(done, table.name)
@@ -127,7 +130,8 @@ type Count = ReturnType<typeof countingFrom>
 async function moveTable(source: Source, target: Target, { table, columns }: Plan, count: Count): Promise<void> {
   const names = columns.map(({ name }) => name)
   const kinds = columns.map(({ kind }) => kind)
-  let limit = rowsFirst
+  const most = Math.max(1, Math.min(rowsMax, Math.floor(bytesMax / (source.longest(table.name, names) + 1))))
+  let limit = Math.min(rowsFirst, most)
   function pieceBehind(at: Reached): Piece | undefined {
     const rows = source.rows(table.name, names, at.upTo, limit)
     const last = rows.at(-1)
@@ -140,7 +144,7 @@ async function moveTable(source: Source, target: Target, { table, columns }: Pla
       text += `${line}\n`
     }
     const lines = Buffer.from(text)
-    limit = Math.max(1, Math.min(rowsMax, Math.floor((bytesOfPiece * rows.length) / lines.length)))
+    limit = Math.max(1, Math.min(most, Math.floor((bytesOfPiece * rows.length) / lines.length)))
     return { upTo: last[0], rows: at.rows + rows.length, sum, lines }
   }
   for (let piece = pieceBehind(target.reached(table.name)); piece; ) {

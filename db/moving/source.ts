@@ -26,6 +26,8 @@ export type Source = {
   problems(table: string, columns: readonly Column[]): string[]
   /** References that lead nowhere. */
   dangling(): string[]
+  /** Bytes of the longest row of a table, about. */
+  longest(table: string, columns: readonly string[]): number
   /** Rows behind `after`, by their rowids. */
   rows(table: string, columns: readonly string[], after: bigint, limit: number): SourceRow[]
   /** Of each integer column two sums, which together are exact: see `sumsOf`. */
@@ -103,6 +105,10 @@ function sourceOn(connection: Sqlite, file: string): Source {
       all<{ table: string; parent: string }>('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check').map(
         ({ table, parent }) => `rows of ${table} refer to rows of ${parent} that are not there`,
       ),
+    longest(table, columns) {
+      const bytes = columns.map((name) => `coalesce(octet_length("${name}"), 0)`).join(' + ')
+      return Number(connection.query<[bigint | null], []>(`SELECT max(${bytes}) FROM "${table}"`).values()[0]?.[0] ?? 0)
+    },
     rows: (table, columns, after, limit) =>
       connection
         .query<never, [bigint, number]>(

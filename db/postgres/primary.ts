@@ -12,8 +12,8 @@ const stayMs = 100
 /** A server answered, and another one takes the writes. */
 export class InRecovery extends Error {
   override readonly name = 'InRecovery'
-  /** As of a server that is just starting: what it means for a caller is the same. */
-  readonly code = '57P03'
+  /** As of a statement that was to write there. */
+  readonly code = '25006'
 }
 
 export const inRecovery = 'select pg_is_in_recovery() as standby'

@@ -94,7 +94,7 @@ function watching(): Watch & { end(): void } {
   return {
     onBegin(step, total, done) {
       end()
-      progress = createProgress({ total, label: labels[step], stream: process.stderr, unit: 'rows' })
+      progress = createProgress({ total, label: labels[step], stream: process.stderr, unit: 'rows', from: done })
       progress.at(done)
     },
     onDone: (rows, table) => progress?.at(rows, table),

@@ -132,6 +132,16 @@ onPostgres('every table of the schema is moved to the last character, whatever b
   await client.query('rollback')
   expect(await reached()).toBeGreaterThan(first)
 
+  // What somebody changes there in between is seen, and keeps the shop closed.
+  await client.query("update shops set title = title || '!' where updated_at = 0; update users set created_at = 1 where created_at = 0")
+  const differs = await souk(to(target.url), dataDir, { settings: keys })
+  expect(differs).toEqual(refusal('what is in the target is not what was sent'))
+  for (const what of ['shops: a row is not as it was sent', 'users: the sums of its numbers differ'])
+    expect(differs.stderr).toContain(`  - ${what}\n`)
+  await client.query(
+    "update shops set title = rtrim(title, '!') where updated_at = 0; update users set created_at = 0 where created_at = 1",
+  )
+
   const moved = await souk(to(target.url), dataDir, { settings: keys })
   expect(moved).toMatchObject({ status: 0, stderr: '' })
   expect(moved.stdout).toContain(`All is there: ${tables.size * 3} rows of ${tables.size} tables, and 3 products`)

@@ -110,6 +110,10 @@ export async function openInstance({
     // A command limits nobody.
     shared =
       as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log, timeoutMs: given.redisTimeoutMs }) : notShared
+    if (as === 'server' && embedded === undefined && redisUrl === undefined)
+      log.info('limits.by_process', {
+        advice: 'limits and the breakers of payment processors are counted by each process: set REDIS_URL where several serve one database',
+      })
     const deps: Deps = {
       config,
       db,

@@ -13,6 +13,7 @@ import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../wo
 import { isRetryable, refusalOf } from './errors.ts'
 import { linesOn } from './lines.ts'
 import { openPool, plain, type Query, type Timeouts, unhurried } from './pool.ts'
+import { serversAt } from './primary.ts'
 import { boundTo, buildersOn, readerOn, readingOn } from './reader.ts'
 import { begin, commit, type Transaction, unawaited } from './transaction.ts'
 
@@ -57,9 +58,10 @@ export function openPostgres(url: string, random: () => number, { connections = 
   assertEngine('postgres')
   // Writes that wait, for a lock or for each other, hold up no read.
   const writersMax = Math.max(1, Math.round(connections * 0.6))
-  const writers = openPool(url, writersMax, timeouts)
+  const servers = serversAt(url)
+  const writers = openPool(servers, writersMax, timeouts)
   const readersMax = Math.max(1, connections - writersMax)
-  const readers = openPool(url, readersMax, timeouts)
+  const readers = openPool(servers, readersMax, timeouts)
   const stats: DatabaseStats = {
     ...newStats(),
     pools: () => [

@@ -5,17 +5,24 @@ import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable, engineErrorC
 const diskFull = '53100'
 /** division_by_zero: of no statement but those that must change a row (`prepareSure`). */
 const nothingChanged = '22012'
-/** The server is unreachable, starting, stopping or out of connections, or a time-out has struck: of a statement, a lock or a transaction. */
+/**
+ * The server is unreachable, starting, stopping or out of connections, or a time-out has struck: of a statement, a lock or a transaction.
+ */
 const unavailableCodes = /^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|08|53|57P0|57014|55P03|25P03|25P04)/
 /** The driver gives a connection that broke off no code, but says so in the message. */
 const unavailableMessages = /^(Connection terminated|Client has encountered a connection error|timeout e|Query read timeout)/
 /** serialization_failure and deadlock_detected: nothing happened, the same work may run again. */
 const retryableCodes = new Set(['40001', '40P01'])
 
+/** The server that was asked is in recovery: another one takes the writes. It says so in one of two ways. */
+export const takesNoWrites = ({ code, message }: { readonly code?: string | undefined; readonly message: string }): boolean =>
+  code === '25006' || (code === '0A000' && message.includes('hot standby'))
+
 export function isUnavailable(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (cause instanceof pg.DatabaseError && takesNoWrites(cause)) return true
   const code = engineErrorCode(error)
   if (code !== undefined) return unavailableCodes.test(code)
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error && unavailableMessages.test(cause.message)
 }
 

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { DatabaseUnavailable, type PoolFigures } from '../engine.ts'
 import { keep } from './kept.ts'
+import { reachMs, refuseStandby, type Servers } from './primary.ts'
 import { type Answer, type Failing, type Statement, type Wire, wireOn } from './wire.ts'
 
 /** Milliseconds. */
@@ -65,8 +66,11 @@ export const plain = 'ISOLATION LEVEL READ COMMITTED'
 /** How long a connection is kept that nobody uses, milliseconds. */
 const restMs = 10_000
 
-/** @param max connections at most */
-export function openPool(url: string, max: number, given: Partial<Timeouts> = {}): Pool {
+/**
+ * @param servers that may take writes: every connection is to the one that does
+ * @param max connections at most
+ */
+export function openPool(servers: Servers, max: number, given: Partial<Timeouts> = {}): Pool {
   const timeouts = { ...defaults, ...given }
   const limits = {
     statement_timeout: timeouts.statement,
@@ -77,42 +81,66 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
   const ofSession = { ...limits, tcp_user_timeout: timeouts.unacknowledged, default_transaction_isolation: 'read committed' }
   const setForSession = Object.entries(ofSession).map(([name, value]) => `set_config('${name}', '${value}', false)`)
 
+  const isOneOfSeveral = servers.urls.length > 1
   // The driver opens connections and ends them. They are handed on by `kept`, which costs no timer and no event each time.
-  const pool = new pg.Pool({
-    connectionString: url,
-    max,
-    connectionTimeoutMillis: timeouts.connect,
-    query_timeout: timeouts.answer,
-    keepAlive: true,
-    // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
-    onConnect: (client) => void client.on('error', () => undefined),
+  const pools = servers.urls.map((connectionString) => {
+    const pool = new pg.Pool({
+      connectionString,
+      max,
+      connectionTimeoutMillis: isOneOfSeveral ? Math.min(reachMs, timeouts.connect) : timeouts.connect,
+      query_timeout: timeouts.answer,
+      keepAlive: true,
+      // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
+      onConnect: (client) => void client.on('error', () => undefined),
+    })
+    pool.on('error', () => undefined)
+    return pool
   })
-  pool.on('error', () => undefined)
 
   const kept = keep<Open>({
     max,
     waitMs: timeouts.connect,
     restMs,
     open,
-    // Ended at once: the driver's own queries no longer work on it, and for as long as it were idle it would be handed out as a new one.
-    close: ({ client }) => client.release(true),
-    isBroken: ({ wire }) => wire.isLost(),
+    close({ client }, broken) {
+      // Ended at once: the driver's own queries no longer work on it, and for as long as it were idle it would be handed out as a new one.
+      client.release(true)
+      if (broken && isOneOfSeveral) void servers.find()
+    },
+    // What is open to a server that no longer takes writes is of no use, even where it seems to work.
+    isBroken: ({ wire, nth }) => wire.isLost() || nth !== servers.nth(),
   })
+
+  /** Looks for the server that takes writes, if the one that did does no longer, for as long as one may wait for a connection. */
+  async function open(): Promise<Open> {
+    if (!isOneOfSeveral) return openAt(0)
+    const until = performance.now() + timeouts.connect
+    for (let failure: unknown, isFound = true; ; ) {
+      try {
+        if (isFound) return await openAt(servers.nth())
+      } catch (error) {
+        failure = error
+      }
+      if (performance.now() >= until) throw failure
+      isFound = await servers.find()
+    }
+  }
 
   /**
    * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
    * was. A pooler makes that number up, and would hand on to others what is set. (It refuses such settings at the start, too.)
    */
-  async function open(): Promise<Open> {
-    const client = await pool.connect().catch((error: unknown) => {
+  async function openAt(nth: number): Promise<Open> {
+    const client = await (pools[nth] as pg.Pool).connect().catch((error: unknown) => {
       throw new DatabaseUnavailable('the database server does not answer', { cause: error })
     })
     try {
+      if (isOneOfSeveral) await refuseStandby(client)
       const { processID } = client as pg.ClientBase as pg.ClientBase & { processID: number | null }
       const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
       const isPooled = rowCount === 0
       const wire = wireOn(client, timeouts.answer)
-      const opened: Open = { client, wire, session: sessionOn(wire, isPooled, (broken) => kept.giveBack(opened, broken)) }
+      const opened: Open = { client, wire, nth, session: sessionOn(wire, isPooled, (broken) => kept.giveBack(opened, broken)) }
       return opened
     } catch (error) {
       client.release(true)
@@ -140,9 +168,9 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
     figures: kept.figures,
     async end() {
       kept.end()
-      await pool.end()
+      await Promise.all(pools.map((pool) => pool.end()))
     },
   }
 }
 
-type Open = { readonly client: pg.PoolClient; readonly wire: Wire; readonly session: Session }
+type Open = { readonly client: pg.PoolClient; readonly wire: Wire; readonly nth: number; readonly session: Session }

@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import pg from 'pg'
+import { takesNoWrites } from './errors.ts'
 import { Outgoing } from './outgoing.ts'
 import { type Bytes, int32At, type Shape, shapeOf, type Types } from './rows.ts'
 
@@ -38,6 +39,7 @@ export type Wire = {
   commit(): Promise<Answer>
   /** Runs a text without values, of one statement or several, whatever became of what was sent before. */
   runApart(text: string, within?: Failing): Promise<Answer>
+  /** Nobody may have the connection next. */
   isLost(): boolean
 }
 
@@ -91,6 +93,8 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
   let open: Batch | undefined
   let isAwaitingTurn = false
   let lost: { error: unknown } | undefined
+  /** The server takes writes no longer: what is under way is answered, and nobody has the connection next. */
+  let isReadOnly = false
   let watch: ReturnType<typeof setTimeout> | undefined
   let rest: Bytes | undefined
 
@@ -203,7 +207,11 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
         if (batch && one && !batch.isText) complete(batch, one)
         return
       case 0x45: // ErrorResponse
-        passOver(batch, errorIn(bytes, from, end))
+        {
+          const error = errorIn(bytes, from, end)
+          isReadOnly ||= takesNoWrites(error)
+          passOver(batch, error)
+        }
         return
       case 0x5a: // ReadyForQuery
         if (!batch) return
@@ -297,7 +305,7 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
         sendInTurn()
       }),
 
-    isLost: () => lost !== undefined,
+    isLost: () => lost !== undefined || isReadOnly,
   }
 }
 

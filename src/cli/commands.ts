@@ -114,6 +114,22 @@ say. The passphrase of --keys is asked for on a
 terminal, or else is the first line of standard input.`,
     run: async (input) => (await import('./restore.ts')).restore(input),
   },
+  move: {
+    summary: 'Copy the whole instance into an empty PostgreSQL database',
+    flags: {
+      to: { value: 'URL', meaning: 'postgres://USER:PASSWORD@HOST/DATABASE: a database without a table' },
+      'env-file': { value: 'FILE', meaning: 'Write DATABASE_URL and the keys, as new processes need them, to a file for you alone' },
+      'data-dir': dataDir,
+    },
+    details: `Needs the server stopped. What PostgreSQL would refuse is named before anything is moved. Then every table is copied in
+pieces, and compared with the source: counts, sums and each row. Stopped at any time (Ctrl-C, kill, a server that goes away),
+run it again: it goes on where it was. Until all is there, souk refuses to serve the new database. The instance stays as it was.
+
+Documents of lending applications go into the bucket of the settings (DOCUMENTS_S3_…); without one they stay in
+DATA_DIR/documents, where only processes on this machine find them. --env-file alone writes the keys, and moves nothing.
+Others on this machine may see what --to holds: leave the password out of it, and give it in PGPASSWORD.`,
+    run: async (input) => (await import('./move.ts')).move(input),
+  },
   check: {
     summary: 'Look for damage: database, migrations, keys, sealed secrets, documents, listings',
     flags: { 'data-dir': dataDir },

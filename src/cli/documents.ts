@@ -57,6 +57,17 @@ export async function rehouse(config: Config, source: DocumentSource, copy: stri
   })()
 }
 
+/**
+ * Copies documents of the data directory into the bucket of the settings, where there is one.
+ * @param files that lie in the data directory
+ */
+export async function documentsIntoBucket(config: Config, files: readonly NamedFile[]): Promise<Copied> {
+  const stores = documentStores(config, port)
+  const into = stores.of('S3')
+  if (!into || files.length === 0) return { files: 0, bytes: 0, missing: [] }
+  return withProgress('Copying documents', files, (onBytes) => copyFiles(files, { from: stores, to: { of: () => into } }, onBytes))
+}
+
 /** Copies the documents of a database into the directory beside its copy. @param files that the database names */
 export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[]): Promise<Copied> {
   const into = createFileStore(documentsBeside(target))

@@ -45,6 +45,10 @@ const sentences: readonly (readonly [RegExp, Sentence])[] = [
     /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|57P03)$/,
     'The database server does not answer: see that it runs, and check DATABASE_URL',
   ],
+  [
+    /^25006$/,
+    'The database server takes no writes, as it is a standby: name the one that does in DATABASE_URL, or all of them (HOST:PORT,HOST:PORT)',
+  ],
   [/^(28P01|28000|3D000)$/, 'The database server refused the login: check user, password and database in DATABASE_URL'],
 ]
 

@@ -18,6 +18,8 @@ type Options = {
   stream: Stream
   /** What is counted, as in "rows". */
   unit: string
+  /** What an earlier run has done of it, which says nothing of the rate. */
+  from?: number
   monotonicMs?: () => number
 }
 
@@ -31,13 +33,13 @@ const lineEveryMs = 10_000
 const rateAfterMs = 1_000
 
 /** A bar with what is done, the rate and the time left; where `stream` is no terminal, a line every ten seconds. */
-export function createProgress({ total, label, stream, unit, monotonicMs = () => performance.now() }: Options): Progress {
+export function createProgress({ total, label, stream, unit, from = 0, monotonicMs = () => performance.now() }: Options): Progress {
   const startedAt = monotonicMs()
   const state = (done: number, note: string | undefined): string[] => {
     const elapsedMs = monotonicMs() - startedAt
     const shown = note === undefined ? [] : [note]
     if (total <= 0) return [...(done > 0 ? [amount(done, unit)] : []), ...shown, `${durationText(elapsedMs / 1000)} so far`]
-    const rate = elapsedMs >= rateAfterMs ? done / (elapsedMs / 1000) : 0
+    const rate = elapsedMs >= rateAfterMs ? (done - from) / (elapsedMs / 1000) : 0
     const left = rate > 0 && done < total ? [`${amount(rate, unit)}/s`, `${durationText((total - done) / rate)} left`] : []
     return [`${amount(done, unit, total)} of ${amount(total, unit)}`, ...shown, ...left]
   }

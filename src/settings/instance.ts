@@ -26,7 +26,13 @@ export const instance = {
   }),
   PORT: setting('port', 'integer', '3000', 'Port to listen on; 0 takes any free one', integer(0, 65535)),
   DATA_DIR: setting('dataDir', 'path', './data', 'Directory of the database file, the keys and the backups', (text) => resolve(text)),
-  DATABASE_URL: setting('databaseUrl', 'URL', undefined, '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`', databaseUrl),
+  DATABASE_URL: setting(
+    'databaseUrl',
+    'URL',
+    undefined,
+    '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`; of several hosts (`HOST:PORT,HOST:PORT`) the one that takes writes is used',
+    databaseUrl,
+  ),
   DATABASE_CONNECTIONS: setting(
     'databaseConnections',
     'integer',

@@ -1,5 +1,6 @@
 /** What a setting is, and how the text of one is read. The messages never repeat a value. */
 import { isIP } from 'node:net'
+import { serversOf } from '../../db/hosts.ts'
 import { blockOf } from '../lib/networks.ts'
 import { isThisMachine, looksSecret } from '../lib/processor-keys.ts'
 
@@ -72,9 +73,8 @@ export const redisUrl = (text: string) => {
 }
 export const databaseUrl = (text: string) => {
   if (/^file:.+/.test(text)) return text
-  const url = URL.parse(text)
-  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !url.hostname)
-    throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+  if (serversOf(text).length === 0)
+    throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE, where HOST may be several with commas between')
   return text
 }
 export const path = (text: string) => {

@@ -16,7 +16,8 @@ import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
 import { lendingOn, pathOf, pdf, png } from '../support/lending-documents.ts'
-import { copiesOf, describeProcesses, logIn, pause, type Server, serve, servedOnce, souk, withFile } from './souk.ts'
+import { drafted, send } from './drafted.ts'
+import { copiesOf, describeProcesses, logIn, pause, serve, servedOnce, souk, withFile } from './souk.ts'
 
 const day = 24 * 60 * 60
 /** But for the mark of the store. */
@@ -34,32 +35,6 @@ const namesIn = (database: string) =>
       .all()
       .map(({ name }) => name),
   )
-
-/** Approves the merchant's business and drafts an application, behind the program's back. */
-function drafted(database: string): string {
-  const id = 'loan_01h455vb4pex5vsknk084sn02q'
-  withFile(database, (connection) => {
-    const user = connection.query<{ id: string }, []>("SELECT id FROM users WHERE role = 'MERCHANT'").get()
-    connection.run(
-      `INSERT INTO kyb_records (id, merchant_id, status, cohort, legal_name, registration_number, country, owners, created_at, updated_at, version)
-       VALUES ('kyb_01h455vb4pex5vsknk084sn02q', ?, 'APPROVED', 'US_COMPANY', 'A', 'B', 'US', '[]', 0, 0, 1)`,
-      [user?.id ?? ''],
-    )
-    connection.run(
-      `INSERT INTO lending_applications (id, merchant_id, cohort, tier, status, queued_at, created_by, created_at, updated_at, version)
-       VALUES (?, ?, 'US_COMPANY', 'TIER_1_REFERRAL', 'DRAFT', 0, 'x', 0, 0, 1)`,
-      [id, user?.id ?? ''],
-    )
-  })
-  return id
-}
-
-const send = (server: Server, token: string, id: string, key: string, body: Uint8Array, type = 'application/pdf') =>
-  fetch(`${server.url}${pathOf(id, key)}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${token}`, 'content-type': type },
-    body: new Uint8Array(body),
-  })
 
 const letter = pdf(300_000)
 /** A stopped instance with an application and two documents. */

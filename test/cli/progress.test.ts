@@ -30,6 +30,15 @@ test('the bar takes a note, and says no rate before there is one', () => {
   expect(stream.written).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  500.0 KB of 2.0 MB  12,000 rows'])
 })
 
+test('what an earlier run has done counts as done, and not for the rate', () => {
+  const stream = terminal()
+  let now = 0
+  const progress = createProgress({ total: 2_000, label: 'Moving', stream, unit: 'rows', from: 1_000, monotonicMs: () => now })
+  now = 1_000
+  progress.at(1_500)
+  expect(stream.written).toEqual(['\r\x1b[KMoving  [##################------]  75 %  1,500 of 2,000 rows  500 rows/s  1 s left'])
+})
+
 test('the bar is drawn ten times a second at most, and always when all is done', () => {
   const stream = terminal()
   let now = 0

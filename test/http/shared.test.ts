@@ -1,5 +1,6 @@
 /** What several processes share by Redis, and what each does when Redis is away: with a real one. */
 import { describe, expect, test } from 'bun:test'
+import { engine } from '../../db/columns.ts'
 import { probeProcessors } from '../../jobs/probe-processors.ts'
 import { failuresMax } from '../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../src/modules/payment-method/breakers.ts'
@@ -181,9 +182,10 @@ describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
   })
 })
 
-test('a process without REDIS_URL asks nobody, and says nothing of it', async () => {
+test('a process without REDIS_URL asks nobody, and says so where there may be others on its database', async () => {
   await using app = await testApp()
   expect(app.deps.shared.state()).toBe('off')
+  expect(app.logged.filter(({ event }) => event === 'limits.by_process')).toHaveLength(engine === 'postgres' ? 1 : 0)
   const { body } = await app.call('GET', '/health/ready')
   expect(body.checks.map(({ name }: { name: string }) => name)).not.toContain('redisReachable')
   expect((await app.call('GET', '/metrics')).text).not.toContain('redis')

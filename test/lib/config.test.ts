@@ -109,7 +109,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     field: 'databaseUrl',
     byDefault: `file:${resolve('./data')}/souk.db`,
     good: [['file:./x.db', 'file:./x.db']],
-    bad: ['mysql://host/db', 'souk.db', 'file:', 'postgres:', 'postgres://'],
+    bad: ['mysql://host/db', 'souk.db', 'file:', 'postgres:', 'postgres://', 'postgres://one,/shop', 'postgres://one:x,two/shop'],
   },
   PUBLIC_URL: {
     field: 'publicUrl',

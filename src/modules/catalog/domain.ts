@@ -399,8 +399,14 @@ export function documentOf(whole: Whole): ProductDocument {
   return { productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, ...sortKeys(whole) }
 }
 
+/** What of a product its words are taken from. */
+export type Worded = {
+  product: Pick<Product, 'title' | 'vendor' | 'type' | 'tags' | 'options' | 'descriptionHtml'>
+  variants: readonly Pick<Whole['variants'][number], 'sku'>[]
+}
+
 /** The distinct words by which a product is found. */
-export function searchWords({ product, variants }: Whole): string[] {
+export function searchWords({ product, variants }: Worded): string[] {
   const skus = variants.map(({ sku }) => sku ?? '')
   return wordsOf(
     [

@@ -1,0 +1,122 @@
+/** How long nothing can be bought when the first of two PostgreSQL servers is killed and the second promoted, and what becomes of orders. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { serve } from '../test/cli/souk.ts'
+import { postgresPair, whyNoPostgres } from '../test/support/postgres-pair.ts'
+import type { ShopToBuyIn } from './callers.ts'
+import { children, figure, median, only, quick, say, work } from './runs.ts'
+import { benchSettings } from './seed.ts'
+
+const callers = 16
+const rounds = quick ? 2 : 3
+const ordersBefore = 100
+const ordersAfter = 100
+
+type Failover = { promotedMs: number; boughtMs: number; busy: number; others: number; made: number; lost: number }
+
+export async function measureFailover(): Promise<void> {
+  if (whyNoPostgres) {
+    say(`failover is not measured: ${whyNoPostgres}`)
+    return
+  }
+  say('failover')
+  const runs: Failover[] = []
+  for (let round = 0; round < rounds; round++) runs.push(await failedOver(round))
+  const sum = (of: (run: Failover) => number) => runs.reduce((total, run) => total + of(run), 0)
+  const seconds = (ms: number) => `${figure(ms / 1_000, 2)} s`
+  const bought = runs.map(({ boughtMs }) => boughtMs)
+  only(
+    `primary of two killed, ${callers} callers: to the next order`,
+    `${seconds(median(bought))} (${seconds(Math.min(...bought))}–${seconds(Math.max(...bought))}), ${seconds(median(runs.map(({ promotedMs }) => promotedMs)))} of them the promotion`,
+    '≤ 5 s',
+  )
+  only(
+    'answers meanwhile, and orders',
+    `${sum(({ busy }) => busy)} × 503, ${sum(({ others }) => others)} others, ${sum(({ lost }) => lost)} lost of ${sum(({ made }) => made)}`,
+    '0 others, 0 lost',
+  )
+}
+
+async function failedOver(round: number): Promise<Failover> {
+  await using pair = await postgresPair()
+  const dataDir = join(work, `failover-${round}`)
+  mkdirSync(dataDir)
+  const settings = { ...benchSettings(dataDir), DATABASE_URL: pair.url }
+  const shop = await seedShop(dataDir, settings.DATABASE_URL)
+  await using server = await serve(dataDir, settings)
+  const headers = { 'content-type': 'application/json', 'x-service-api-key': shop.publishableKey }
+  const post = async (path: string, body: unknown, key?: string) => {
+    const more = key === undefined ? {} : { 'idempotency-key': key }
+    const response = await fetch(`${server.url}${path}`, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as { id: string; order: { id: string } } }
+  }
+  const made: { id: string; at: number }[] = []
+  let [busy, others, isOver] = [0, 0, false]
+  const buying = Array.from({ length: callers }, async (_, nth) => {
+    while (!isOver) {
+      const cart = await post('/cart', { email: `caller${nth}@example.com` })
+      if (cart.status !== 201) continue
+      const item = await post(`/cart/${cart.body.id}/items`, { variantId: shop.variantIds[0], quantity: 1 })
+      if (item.status >= 300) continue
+      const key = crypto.randomUUID()
+      for (let isKnown = false; !isKnown && !isOver; ) {
+        const { status, body } = await post(`/cart/${cart.body.id}/checkout`, { method: 'card' }, key)
+        isKnown = status !== 503
+        if (status === 201) made.push({ id: body.order.id, at: performance.now() })
+        else if (status === 503) busy++
+        else others++
+      }
+    }
+  })
+  while (made.length < ordersBefore) await Bun.sleep(1)
+  const killedAt = performance.now()
+  pair.kill()
+  await pair.promote()
+  const promotedAt = performance.now()
+  const after = () => made.filter(({ at }) => at > promotedAt)
+  while (after().length < ordersAfter) await Bun.sleep(10)
+  isOver = true
+  await Promise.all(buying)
+  return {
+    promotedMs: promotedAt - killedAt,
+    boughtMs: endOfGap(killedAt, made) - killedAt,
+    busy,
+    others,
+    made: made.length,
+    lost: await lostOf(pair.promoted, made),
+  }
+}
+
+/** When orders were made again: answers that were on their way when the server was killed come before. */
+function endOfGap(killedAt: number, made: readonly { at: number }[]): number {
+  const times = [killedAt, ...made.map(({ at }) => at).filter((at) => at > killedAt)].sort((a, b) => a - b)
+  const gapBefore = (nth: number) => (times[nth] ?? 0) - (times[nth - 1] ?? 0)
+  let longest = 1
+  for (let nth = 2; nth < times.length; nth++) if (gapBefore(nth) > gapBefore(longest)) longest = nth
+  return times[longest] ?? Number.NaN
+}
+
+async function seedShop(dataDir: string, databaseUrl: string): Promise<ShopToBuyIn> {
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'seed-postgres.ts'), dataDir, '1'], {
+    env: { ...Bun.env, DATABASE_URL: databaseUrl },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  children.add(child)
+  const text = await new Response(child.stdout).text()
+  children.delete(child)
+  const [shop] = JSON.parse(text) as ShopToBuyIn[]
+  if (!shop) throw new Error('seed-postgres.ts made no shop')
+  return shop
+}
+
+/** How many orders that were answered are not in the database. */
+async function lostOf(url: string, made: readonly { id: string }[]): Promise<number> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ id: string }>('select id from orders')
+  await client.end()
+  const there = new Set(rows.map(({ id }) => id))
+  return made.filter(({ id }) => !there.has(id)).length
+}

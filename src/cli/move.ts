@@ -1,0 +1,182 @@
+import { linkSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseRefused } from '../../db/engine.ts'
+import { serversOf } from '../../db/hosts.ts'
+import { type Moved, move as moveDatabase, type Searchable, type Watch } from '../../db/moving/move.ts'
+import { openSource, type Source } from '../../db/moving/source.ts'
+import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
+import { wordsAndTags } from '../../db/search-words.ts'
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/errors.ts'
+import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
+import { searchWords } from '../modules/catalog/domain.ts'
+import type { Copied, NamedFile } from '../modules/lending-document/index.ts'
+import type { Input } from './command.ts'
+import { embeddedFile, inspectFile } from './database-file.ts'
+import { documentsIntoBucket, namedFiles } from './documents.ts'
+import { UsageError } from './failure.ts'
+import { onInterruption } from './interruption.ts'
+import { createProgress, type Progress } from './progress.ts'
+
+/** All is there, but for documents that were not to be had. */
+const incompleteStatus = 1
+const goesOn = 'Run the same command again: it goes on where it was'
+const labels = { looking: 'Looking through', moving: 'Moving', comparing: 'Comparing' } as const
+
+/** `souk move --to URL`: copies an instance from its file into an empty PostgreSQL database, with the server stopped. */
+export async function move({ config: settings, values }: Input): Promise<number> {
+  const config = settings()
+  const [url, envFile] = [values.get('to'), values.get('env-file')]
+  if (url === undefined && envFile === undefined)
+    throw new UsageError('Say where to: souk move --to postgres://USER:PASSWORD@HOST/DATABASE')
+  if (url !== undefined && serversOf(url).length === 0) throw new UsageError('--to: postgres://USER:PASSWORD@HOST/DATABASE')
+  const file = embeddedFile(config, 'it is there already. `souk move` is for an instance on the embedded database')
+  if (envFile !== undefined && isThere(envFile)) throw new OperatorError(`${envFile} exists: choose another name`)
+  // Missing keys are told before the work, not after it.
+  loadSecrets(config, false)
+  const status = url === undefined ? 0 : await moveTo(config, file, url)
+  if (envFile !== undefined) writeSettings(config, envFile, url)
+  if (url !== undefined) tellWhatIsNext(config, envFile)
+  return status
+}
+
+async function moveTo(config: Config, file: string, url: string): Promise<number> {
+  const { pending } = inspectFile(file)
+  if (pending.length > 0)
+    throw new OperatorError(
+      `The database is behind this version by ${pending.map(({ tag }) => tag).join(', ')}: start souk once to bring it up to date`,
+    )
+  const directories = directoriesOf(config.databaseUrl, config.dataDir)
+  for (const directory of directories) prepareDataDir(directory)
+  const lock = lockAll(directories)
+  if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
+  const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${goesOn}`)
+  let source: Source | undefined
+  let copied: Copied = { files: 0, bytes: 0, missing: [] }
+  const watch = watching()
+  try {
+    source = openSource(file)
+    const documents = namedFiles(file).filter(({ store }) => store === 'FILES')
+    const before = async () => {
+      copied = await documentsIntoBucket(config, documents)
+      const missing = new Set(copied.missing)
+      if (config.documentsS3Bucket === undefined) return undefined
+      return documents.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
+    }
+    const moved = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
+    watch.end()
+    tellMoved(config, moved, documents, copied)
+    return copied.missing.length === 0 ? 0 : incompleteStatus
+  } catch (error) {
+    watch.end()
+    throw asTold(error)
+  } finally {
+    interruption.end()
+    source?.close()
+    lock.release()
+  }
+}
+
+/** What the server of the target says is about that one, and not about the instance. */
+function asTold(error: unknown): unknown {
+  if (error instanceof DatabaseRefused) return new OperatorError(`Not moved: ${error.message}`)
+  if (isUnavailable(error)) return new OperatorError(`The server of --to does not answer: see that it runs, and check the URL. ${goesOn}`)
+  return error
+}
+
+function watching(): Watch & { end(): void } {
+  let progress: Progress | undefined
+  const end = () => {
+    progress?.end()
+    progress = undefined
+  }
+  return {
+    onBegin(step, total, done) {
+      end()
+      progress = createProgress({ total, label: labels[step], stream: process.stderr, unit: 'rows', from: done })
+      progress.at(done)
+    },
+    onDone: (rows, table) => progress?.at(rows, table),
+    end,
+  }
+}
+
+type ProductRow = {
+  rowid: bigint
+  id: string
+  shopId: string
+  visibleFrom: bigint
+  title: string
+  vendor: string
+  type: string
+  tags: string
+  options: string
+  descriptionHtml: string
+  skus: string
+}
+
+/** The words of the products that anybody may see, as the catalog makes them. */
+const productsOf =
+  (source: Source) =>
+  (after: bigint, limit: number): Searchable[] =>
+    source
+      .all<ProductRow>(
+        `SELECT d.rowid AS rowid, p.id, d.shop_id AS shopId, d.visible_from AS visibleFrom, p.title, p.vendor, p.type, p.tags, p.options,
+           p.description_html AS descriptionHtml, (SELECT json_group_array(v.sku) FROM variants v WHERE v.product_id = p.id) AS skus
+         FROM product_documents d JOIN products p ON p.id = d.product_id WHERE d.rowid > ${after} ORDER BY d.rowid LIMIT ${limit}`,
+      )
+      .map(({ rowid, id, shopId, visibleFrom, tags, options, skus, ...texts }) => {
+        const tagList = JSON.parse(tags) as string[]
+        const words = searchWords({
+          product: { ...texts, tags: tagList, options: JSON.parse(options) },
+          variants: (JSON.parse(skus) as (string | null)[]).map((sku) => ({ sku })),
+        })
+        const tagsInLowerCase = tagList.map((tag) => tag.toLowerCase())
+        const searchable = { productId: id, shopId, visibleFrom: Number(visibleFrom), words, tags: tagsInLowerCase }
+        return { rowid, id, shopId, visibleFrom: String(visibleFrom), words: wordsAndTags(searchable).join(' ') }
+      })
+
+const many = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
+
+function tellMoved(config: Config, { tables, rows, products }: Moved, documents: readonly NamedFile[], { missing }: Copied): void {
+  process.stdout.write(
+    `All is there: ${many(rows, 'row')} of ${many(tables, 'table')}, and ${many(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
+  )
+  if (documents.length === 0) return
+  const folder = join(config.dataDir, 'documents')
+  if (config.documentsS3Bucket !== undefined) {
+    process.stdout.write(
+      `${many(documents.length - missing.length, 'document')} of lending applications went into the bucket. Give the new processes another DATA_DIR: in ${config.dataDir} they would sweep the files of the old instance.\n`,
+    )
+    if (missing.length > 0)
+      process.stderr.write(`${many(missing.length, 'document')} could not be read in ${folder}: \`souk check\` tells more.\n`)
+  } else
+    process.stdout.write(
+      `${many(documents.length, 'document')} of lending applications stayed in ${folder}: the new processes need that directory under the same DATA_DIR. Several machines need a bucket: move again, into a new database, with DOCUMENTS_S3_… in the settings.\n`,
+    )
+}
+
+/** What new processes need, for their owner alone: as systemd and Docker read it. */
+function writeSettings(config: Config, file: string, url: string | undefined): void {
+  const { jwt, encryption, integrationApiKey } = loadSecrets(config, false)
+  const lines = [
+    ...(url === undefined ? [] : [`DATABASE_URL=${url}`]),
+    `JWT_SECRET=${jwt.join(',')}`,
+    `ENCRYPTION_KEY=${encryption.join(',')}`,
+    `INTEGRATION_API_KEY=${integrationApiKey}`,
+  ]
+  // By a link, which replaces nothing that has come there meanwhile.
+  writePrivateFile(file, `${lines.join('\n')}\n`, linkSync)
+  process.stdout.write(`The settings that new processes need, keys included, are in ${file}, for its owner alone.\n`)
+}
+
+function tellWhatIsNext(config: Config, envFile: string | undefined): void {
+  const where = isThere(keyFile(config)) ? keyFile(config) : 'the settings of this instance'
+  const keys =
+    envFile === undefined
+      ? `JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY as they are in ${where} (\`souk move --env-file FILE\` writes them, for you alone)`
+      : `what is in ${envFile}`
+  process.stdout.write(`The instance is as it was: do not serve it again. Every new process needs DATABASE_URL and ${keys}.
+Then: \`souk check\`, and start the first one. Keep ${config.dataDir} until backups of the new database are made (pg_dump).\n`)
+}

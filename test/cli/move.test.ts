@@ -1,0 +1,313 @@
+/** Moving an instance from its file into PostgreSQL: the file is the embedded engine's, and the server that of the suite. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { copyFileSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { getTableColumns, getTableName, is, Table } from 'drizzle-orm'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import { sqliteMigrations } from '../../db/migrations/index.ts'
+import { planOf } from '../../db/moving/move.ts'
+import { lockDataDir } from '../../db/open.ts'
+import * as schema from '../../db/schema/index.ts'
+import { tagWord } from '../../db/search-words.ts'
+import { migrateSqlite } from '../../db/sqlite/migrate.ts'
+import { startS3 } from '../clients/documents/s3-server.ts'
+import { testApp } from '../support/app.ts'
+import { emptyPostgres, temporaryDir } from '../support/database.ts'
+import { lendingOn, pdf } from '../support/lending-documents.ts'
+import { ok } from '../support/selling.ts'
+import { wireTo } from '../support/wire.ts'
+import { drafted, send } from './drafted.ts'
+import { merchantLogin, pause, serve, signUp, souk, startCommand, withFile } from './souk.ts'
+
+const keys = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(32) }
+const onPostgres = test.skipIf(engine !== 'postgres')
+const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
+const refusal = (reason: string) => ({ status: 1, stdout: '', stderr: expect.stringContaining(reason) })
+
+async function connected(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
+
+/** What is hard to carry: what COPY escapes, what JSON escapes, text that looks like nothing. */
+const texts = ['tab\tand\nline \\ \\N \b\v\f\r', '', 'é 🛒 שלום "quoted" \u0001\u2028 {},']
+const integers: Readonly<Record<string, readonly bigint[]>> = {
+  boolean: [1n, 0n, 1n],
+  integer: [2_147_483_647n, -2_147_483_648n, 0n],
+  bigint: [9_007_199_254_740_993n, -1n, 0n],
+}
+/** The types of the columns, as the schema has them. */
+const types = new Map<string, Map<string, string>>(
+  Object.values(schema)
+    .filter((one) => is(one, Table))
+    .map((table) => [
+      getTableName(table),
+      new Map(Object.values(getTableColumns(table)).map((column) => [column.name, column.getSQLType().replace(/ COLLATE .*/, '')])),
+    ]),
+)
+
+/** A database in which every table has three rows, with values of their types, that refer to each other as the schema says. */
+function everyTable(): { dataDir: string; file: string; tables: Map<string, unknown[]> } {
+  const dataDir = temporaryDir()
+  const file = join(dataDir, 'souk.db')
+  migrateSqlite(file, sqliteMigrations, { backups: dataDir, now: 0 })
+  using db = new Sqlite(file, { strict: true, safeIntegers: true })
+  const list = <Row>(query: string) => db.query<Row, []>(query).all()
+  const names = list<{ name: string }>("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name")
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('sqlite_') && name !== 'souk_migrations' && name !== 'product_ranks')
+  expect(names).toEqual([...types.keys()].sort())
+  db.run('PRAGMA foreign_keys = OFF')
+  db.run('BEGIN')
+  for (const name of names) {
+    const columns = list<{ name: string; pk: bigint }>(`SELECT name, pk FROM pragma_table_info('${name}')`)
+    const foreign = new Set(list<{ from: string }>(`SELECT "from" FROM pragma_foreign_key_list('${name}')`).map(({ from }) => from))
+    db.run(`DELETE FROM "${name}"`)
+    for (const nth of [0, 1, 2]) {
+      const row = columns.map((column) => {
+        const type = types.get(name)?.get(column.name) ?? ''
+        if (type !== 'text') return integers[type]?.[nth]
+        // What is referred to is the key of another table, where it is called the same.
+        if (foreign.has(column.name) || column.pk > 0n) return `key ${nth} ${texts[nth]}`
+        if (name === 'products' && column.name === 'tags') return '["Blue Sky"]'
+        if (name === 'products' && column.name === 'options') return '[{"name":"Size","values":["Large"]}]'
+        return `${texts[nth]} ${name}.${column.name} ${nth}`
+      })
+      db.query(`INSERT INTO "${name}" VALUES (${columns.map(() => '?').join(', ')})`).run(...(row as never[]))
+    }
+  }
+  db.run('COMMIT')
+  expect(list('SELECT * FROM pragma_foreign_key_check')).toEqual([])
+  const tables = new Map(names.map((name) => [name, list(`SELECT * FROM "${name}" ORDER BY rowid`)]))
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  return { dataDir, file, tables }
+}
+
+/** What the driver makes of a row is what SQLite holds, but for truth. */
+const asInSqlite = (table: string, row: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      const isNumber = types.get(table)?.get(name) !== 'text' && value !== null
+      return [name, isNumber ? BigInt(value as string | number | boolean) : value]
+    }),
+  )
+
+onPostgres('every table of the schema is moved to the last character, whatever breaks off in between', async () => {
+  const { dataDir, file, tables } = everyTable()
+  const before = hashOf(file)
+  const target = await emptyPostgres()
+  const to = (url: string) => ['move', '--to', url]
+
+  // The server goes away in the middle.
+  {
+    await using wire = await wireTo(target.url, 'COPY "orders"', 'before')
+    wire.arm()
+    expect(await souk(to(wire.url), dataDir, { settings: keys })).toEqual(refusal('does not answer'))
+  }
+  await using client = await connected(target.url)
+  const reached = async () => Number((await client.query('select count(*) as n from souk_move')).rows[0].n)
+  const first = await reached()
+  expect(first).toBeGreaterThan(1)
+  expect(first).toBeLessThan(tables.size)
+  // Half of a shop is nobody's: not to be served, not to be looked into, and no target of another instance.
+  const served = await souk(['serve'], temporaryDir(), { settings: { ...keys, DATABASE_URL: target.url } })
+  expect(served).toEqual(refusal('is being moved into this database'))
+  const elsewhere = temporaryDir()
+  copyFileSync(file, join(elsewhere, 'souk.db'))
+  expect(await souk(to(target.url), elsewhere, { settings: keys })).toEqual(refusal('of another instance'))
+
+  // The mover is killed in the middle of a transaction, behind some that were committed.
+  await client.query('begin; lock table webhook_deliveries in access exclusive mode')
+  const killed = startCommand(to(target.url), dataDir, keys)
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  await using other = await connected(target.url)
+  while ((await other.query(waiting)).rows.length === 0) await pause()
+  killed.kill('SIGKILL')
+  await killed.exited
+  await client.query('rollback')
+  expect(await reached()).toBeGreaterThan(first)
+
+  // What somebody changes there in between is seen, and keeps the shop closed.
+  await client.query("update shops set title = title || '!' where updated_at = 0; update users set created_at = 1 where created_at = 0")
+  const differs = await souk(to(target.url), dataDir, { settings: keys })
+  expect(differs).toEqual(refusal('what is in the target is not what was sent'))
+  for (const what of ['shops: a row is not as it was sent', 'users: the sums of its numbers differ'])
+    expect(differs.stderr).toContain(`  - ${what}\n`)
+  await client.query(
+    "update shops set title = rtrim(title, '!') where updated_at = 0; update users set created_at = 0 where created_at = 1",
+  )
+
+  const moved = await souk(to(target.url), dataDir, { settings: keys })
+  expect(moved).toMatchObject({ status: 0, stderr: '' })
+  expect(moved.stdout).toContain(`All is there: ${tables.size * 3} rows of ${tables.size} tables, and 3 products`)
+  expect(hashOf(file)).toBe(before)
+  for (const [table, rows] of tables) {
+    const { rows: there } = await client.query(`select * from "${table}"`)
+    const sorted = (all: unknown[]) => all.map((row) => Bun.inspect(row, { sorted: true })).sort()
+    expect([table, sorted(there.map((row) => asInSqlite(table, row)))]).toEqual([table, sorted(rows)])
+  }
+  const { rows: words } = await client.query(
+    `select product_id from product_words where words @@ '''large'' & ''${tagWord('blue sky')}'''::tsquery`,
+  )
+  expect(words).toHaveLength(3)
+  expect((await client.query("select to_regclass('souk_move') as state")).rows).toEqual([{ state: null }])
+  expect(await souk(to(target.url), dataDir, { settings: keys })).toEqual(refusal('the target is not empty'))
+  await client.end()
+  await other.end()
+  await target.drop()
+})
+
+onPostgres('what was sold goes on being sold: logins, keys and secrets work, the check is clean, and an order can be made', async () => {
+  const dataDir = temporaryDir()
+  let privateKey = ''
+  {
+    await using server = await serve(dataDir, lendingOn)
+    const { token, ...signedUp } = await signUp(server)
+    privateKey = signedUp.privateKey
+    expect((await send(server, token, drafted(join(dataDir, 'souk.db')), 'ein_letter', pdf(1_000))).status).toBe(200)
+    const made = await fetch(`${server.url}/product-v2`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-service-api-key': privateKey },
+      body: JSON.stringify({
+        title: 'Café mug',
+        status: 'ACTIVE',
+        tags: ['Kitchen'],
+        variants: [{ price: { amount: 1_000, currency: 'USD' }, onHand: 3 }],
+      }),
+    })
+    expect(made.status).toBe(201)
+    // Somebody who serves it cannot be moved away from under them.
+    expect(await souk(['move', '--to', 'postgres://souk@127.0.0.1:1/nowhere'], dataDir)).toEqual(
+      refusal(`A souk runs on ${dataDir}: stop it first`),
+    )
+    await server.end('SIGTERM')
+  }
+  const target = await emptyPostgres()
+  const envFile = join(temporaryDir(), 'souk.env')
+  await using s3 = startS3()
+  const moved = await souk(['move', '--to', target.url, '--env-file', envFile], dataDir, { settings: s3.settings })
+  expect(moved).toMatchObject({ status: 0, stderr: '' })
+  expect(moved.stdout).toContain('1 document of lending applications went into the bucket')
+  expect(statSync(envFile).mode & 0o777).toBe(0o600)
+  const settings = Object.fromEntries(
+    readFileSync(envFile, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
+  expect(settings).toMatchObject({ DATABASE_URL: target.url })
+  for (const secret of [settings['JWT_SECRET'], settings['ENCRYPTION_KEY']]) expect(moved.stdout).not.toContain(secret)
+  // On another machine, where nothing of the first is.
+  const elsewhere = temporaryDir()
+  const checked = await souk(['check'], elsewhere, { settings: { ...settings, ...s3.settings } })
+  expect(checked).toMatchObject({ status: 0, stderr: '' })
+  expect(checked.stdout).toContain('ok    documents\n')
+  expect(s3.objects.size).toBe(1)
+
+  const { DATABASE_URL: url = '', ...secrets } = settings
+  const app = await testApp(secrets, { database: { url, dataDir: elsewhere, drop: target.drop }, realPasswords: true, startAt: Date.now() })
+  const login = ok(await app.call('POST', '/merchant/login', { body: merchantLogin }))
+  const { token } = { token: login.body.data.accessToken as string }
+  expect(ok(await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
+  // Whichever process is asked knows the session and opens the keys.
+  const beside = await testApp(secrets, { database: { url, dataDir: elsewhere, drop: target.drop }, as: 'command', startAt: Date.now() })
+  expect(ok(await beside.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
+  await beside.close()
+  const found = ok(await app.call('GET', '/product-v2/public/shop/a-shop?q=cafe%20mug')).body
+  const variantId: string = found.data[0].variants[0].id
+  const { publishableKey: key } = ok(await app.call('GET', '/shops/v2/public/name/a-shop')).body
+  const cart = ok(await app.call('POST', '/cart', { key, body: { email: 'guest@example.com' } })).body.id
+  ok(await app.call('POST', `/cart/${cart}/items`, { key, body: { variantId, quantity: 1 } }))
+  const { body } = ok(
+    await app.call('POST', `/cart/${cart}/checkout`, {
+      key,
+      body: { method: 'card' },
+      headers: { 'idempotency-key': crypto.randomUUID() },
+    }),
+    201,
+  )
+  expect(body.order).toMatchObject({ status: 'CONFIRMED', number: 1 })
+  await app.close()
+  await target.drop()
+})
+
+onPostgres('what PostgreSQL would refuse is named before anything is moved, and so is what is in the way', async () => {
+  const { dataDir, file } = everyTable()
+  const target = await emptyPostgres()
+  const move = () => souk(['move', '--to', target.url], dataDir, { settings: keys })
+  const [last] = sqliteMigrations.slice(-1)
+  const forgotten = withFile(
+    file,
+    (db) => db.query('DELETE FROM souk_migrations WHERE tag = ? RETURNING applied_at AS at').get(last?.tag ?? '') as { at: number },
+  )
+  expect(await move()).toEqual(refusal(`The database is behind this version by ${last?.tag}`))
+  withFile(file, (db) => db.query('INSERT INTO souk_migrations VALUES (?, ?)').run(last?.tag ?? '', forgotten.at))
+
+  const lock = lockDataDir(dataDir)
+  expect(await move()).toEqual(refusal(`A souk runs on ${dataDir}: stop it first`))
+  lock?.release()
+  expect(await souk(['move', '--to', 'postgres://souk@127.0.0.1:1/nowhere'], dataDir, { settings: keys })).toEqual(
+    refusal('does not answer'),
+  )
+  expect(await souk(['move', '--to', 'mysql://one/shop'], dataDir, { settings: keys })).toMatchObject({ status: 2 })
+
+  await using client = await connected(target.url)
+  await client.query('create table theirs (id int)')
+  expect(await move()).toEqual(refusal('the target is not empty: it has a table theirs'))
+  await client.query('drop table theirs')
+
+  withFile(file, (db) => {
+    db.query("UPDATE shops SET title = 'a' || char(0) || 'b' WHERE rowid = 2").run()
+    db.query('UPDATE variants SET weight_grams = 3000000000 WHERE rowid = 1').run()
+    db.query('UPDATE variants SET taxable = 2 WHERE rowid = 3').run()
+    db.run('PRAGMA foreign_keys = OFF')
+    db.query("UPDATE affiliate_clicks SET affiliate_id = 'nobody' WHERE rowid = 1").run()
+  })
+  const { stderr } = await move()
+  for (const problem of [
+    'rows of affiliate_clicks refer to rows of affiliates that are not there',
+    'shops.title holds NUL characters, which PostgreSQL does not take, in rowid 2',
+    'variants.weight_grams is too large for its column there, in rowid 1',
+    'variants.taxable is neither true nor false, in rowid 3',
+  ])
+    expect(stderr).toContain(`  - ${problem}\n`)
+  expect((await client.query('select 1 from shops')).rows).toEqual([])
+  // Mended, it is moved into the same database: nothing of it was there.
+  withFile(file, (db) => {
+    db.query("UPDATE shops SET title = 'ab' WHERE rowid = 2").run()
+    db.query('UPDATE variants SET weight_grams = 1, taxable = 1').run()
+    db.query('UPDATE affiliate_clicks SET affiliate_id = (SELECT id FROM affiliates LIMIT 1) WHERE rowid = 1').run()
+  })
+  expect(await move()).toMatchObject({ status: 0 })
+  await client.end()
+  await target.drop()
+})
+
+onPostgres('a table or a column that only one of the two has is an error, and is not left behind', () => {
+  const table = (name: string, ...columns: string[]) => ({ name, columns, parents: [], rows: 0 })
+  const there = (...tables: [string, [string, string][]][]) => new Map(tables.map(([name, columns]) => [name, new Map(columns)]))
+  const source = { tables: [table('a', 'id', 'at'), table('b', 'id')] }
+  expect(() =>
+    planOf(
+      source,
+      there(
+        [
+          'a',
+          [
+            ['id', 'text'],
+            ['at', 'jsonb'],
+            ['more', 'text'],
+          ],
+        ],
+        ['c', [['id', 'text']]],
+      ),
+    ),
+  ).toThrow(
+    'not every table can be moved: the source has no table c; the target has no table b; the source has no column a.more; a.at is of the type jsonb; the target has no column b.id',
+  )
+})

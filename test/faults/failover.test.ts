@@ -1,0 +1,74 @@
+/** What an order is worth when the database's server is gone: another one has it. */
+import { expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../db/columns.ts'
+import { isDatabaseAway } from '../../db/engine.ts'
+import { openPostgres } from '../../db/postgres/engine.ts'
+import { wasMigrated } from '../../db/postgres/migrate.ts'
+import { testApp } from '../support/app.ts'
+import { temporaryDir } from '../support/database.ts'
+import { postgresPair, whyNoPostgres } from '../support/postgres-pair.ts'
+import { sellingIn } from '../support/selling.ts'
+
+if (engine === 'postgres' && whyNoPostgres) process.stderr.write(`skipped: ${whyNoPostgres}\n`)
+const shoppers = 8
+
+test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
+  'the first of two servers is killed while orders are made: the second takes over, no order is lost, and every answer is 201 or 503',
+  async () => {
+    await using pair = await postgresPair()
+    // Asked by itself, a standby takes no writes, which is no fault of the shop's. Named before the other, it is passed over.
+    const standby = openPostgres(pair.standby, Math.random)
+    for (const isolation of ['serializable', 'locking'] as const) {
+      const made = await standby.write((tx) => tx.rows(sql`create table t (id int)`), { isolation }).catch((error: unknown) => error)
+      expect(isDatabaseAway(made)).toBe(true)
+    }
+    await standby.close()
+    const turned = openPostgres(pair.standbyFirst, Math.random)
+    await turned.write((tx) => tx.rows(sql`select pg_current_wal_lsn()`))
+    await turned.close()
+
+    const database = { url: pair.url, dataDir: temporaryDir(), drop: async () => undefined }
+    await using app = await testApp({}, { database })
+    const shop = await sellingIn(app, { onHand: 100_000 })
+    const made = new Map<string, number>()
+    const answers: number[] = []
+    let isOver = false
+    let isPromoted = false
+    let after = 0
+    const shopping = Array.from({ length: shoppers }, async (_, nth) => {
+      while (!isOver) {
+        // A cart is not what is promised: it is asked for again until there is one.
+        const cartId = await shop.cart({ email: `shopper${nth}@example.com` }).catch(() => undefined)
+        // Whoever is answered 503 asks again under the same key, and learns what has become of the order.
+        const key = crypto.randomUUID()
+        for (let isKnown = cartId === undefined; !isKnown && !isOver; ) {
+          const { status, body } = await shop.checkout(cartId ?? '', {}, key)
+          answers.push(status)
+          isKnown = status !== 503
+          if (status !== 201) continue
+          made.set(body.order.id, body.order.number)
+          if (isPromoted) after++
+        }
+      }
+    })
+    while (made.size < 30) await Bun.sleep(1)
+    pair.kill()
+    await pair.promote()
+    isPromoted = true
+    while (after < 30) await Bun.sleep(1)
+    isOver = true
+    await Promise.all(shopping)
+    expect(answers.filter((status) => status !== 201 && status !== 503)).toEqual([])
+
+    expect(await wasMigrated(pair.url)).toBe(true)
+    // As whoever starts anew finds it: all that was answered is there, once.
+    const anew = openPostgres(pair.url, Math.random)
+    const there = await anew.read.rows<{ id: string; number: number }>(sql`select id, number from orders`)
+    await anew.close()
+    const numbers = new Map(there.map(({ id, number }) => [id, number]))
+    expect([...made].filter(([id, number]) => numbers.get(id) !== number)).toEqual([])
+    expect(new Set(numbers.values()).size).toBe(there.length)
+  },
+  60_000,
+)

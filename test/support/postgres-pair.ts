@@ -1,0 +1,91 @@
+/** Two PostgreSQL servers of this machine, of which the second one has every commit before it is acknowledged. */
+import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+const folder = globSync('/usr/lib/postgresql/*/bin/initdb')
+  .sort()
+  .at(-1)
+  ?.replace(/initdb$/, '')
+
+/** Why there is none; undefined when there is. */
+export const whyNoPostgres = folder === undefined ? 'the programs of PostgreSQL are not installed' : undefined
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The servers refuse to run as root. */
+function userOfServers(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const [, , uid, gid] = (/^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0] ?? '').split(':')
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+function run(name: string, args: readonly string[]): void {
+  const { exitCode, stderr, stdout } = Bun.spawnSync([join(folder ?? '', name), ...args], { cwd: '/', stdin: 'ignore', ...userOfServers() })
+  if (exitCode !== 0) throw new Error(`${name}: ${stdout}${stderr}`)
+}
+
+export type Pair = Awaited<ReturnType<typeof postgresPair>>
+
+/** Starts both: the second follows the first, which waits at every commit until that one has it. */
+export async function postgresPair() {
+  // In memory where that can be: it is not the disk that is tried.
+  const home = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `souk-pair-${process.pid}-${crypto.randomUUID().slice(0, 8)}`)
+  mkdirSync(home)
+  chmodSync(home, 0o755)
+  const { uid, gid } = userOfServers()
+  if (uid !== undefined && gid !== undefined) chownSync(home, uid, gid)
+  const ports = [await freePort(), await freePort()] as const
+  const [first, second] = [join(home, 'first'), join(home, 'second')] as const
+  const settings =
+    'listen_addresses=127.0.0.1 fsync=off full_page_writes=off max_connections=100 shared_buffers=16MB max_wal_senders=4 wal_level=replica'
+  const options = (port: number) => ['-o', [`-p ${port} -k ${home}`, ...settings.split(' ').map((one) => `-c ${one}`)].join(' ')]
+  run('initdb', ['-D', first, '-U', 'souk', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'])
+  run('pg_ctl', ['-D', first, '-w', '-l', join(home, 'first.log'), ...options(ports[0]), 'start'])
+  const from = `host=127.0.0.1 port=${ports[0]} user=souk application_name=second`
+  run('pg_basebackup', ['-D', second, '-d', from, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'])
+  run('pg_ctl', ['-D', second, '-w', '-l', join(home, 'second.log'), ...options(ports[1]), 'start'])
+  const client = new pg.Client({ connectionString: `postgres://souk@127.0.0.1:${ports[0]}/postgres` })
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query("alter system set synchronous_standby_names = 'second'")
+  await client.query('select pg_reload_conf()')
+  const inStep = "select 1 from pg_stat_replication where sync_state = 'sync'"
+  while ((await client.query(inStep)).rows.length === 0) await Bun.sleep(10)
+  await client.query('create database shop')
+  await client.end()
+  return {
+    /** Names both. */
+    url: `postgres://souk@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/shop`,
+    /** Of the second alone, once it takes the writes. */
+    promoted: `postgres://souk@127.0.0.1:${ports[1]}/shop`,
+    /** Before anybody has fallen: the second alone, and before the other. */
+    standbyFirst: `postgres://souk@127.0.0.1:${ports[1]},127.0.0.1:${ports[0]}/postgres`,
+    standby: `postgres://souk@127.0.0.1:${ports[1]}/postgres`,
+    /** Ends the first with all its processes at once, as a machine that loses power. */
+    kill() {
+      const [pid = ''] = readFileSync(join(first, 'postmaster.pid'), 'utf8').split('\n')
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+      for (const one of [pid, ...children]) if (one !== '') process.kill(Number(one), 'SIGKILL')
+    },
+    /** Lets the second take the writes; it follows nobody from now on. */
+    async promote() {
+      const args = [join(folder ?? '', 'pg_ctl'), '-D', second, '-w', 'promote']
+      const status = await Bun.spawn(args, { cwd: '/', stdin: 'ignore', stdout: 'ignore', ...userOfServers() }).exited
+      if (status !== 0) throw new Error(`pg_ctl promote ended with ${status}`)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const data of [first, second])
+        Bun.spawnSync([join(folder ?? '', 'pg_ctl'), '-D', data, '-w', '-m', 'immediate', 'stop'], { cwd: '/', ...userOfServers() })
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}

@@ -23,7 +23,9 @@ export type Call = {
 }
 export type Answered = {
   readonly status: number
-  readonly headers: Headers /** Undefined where there is no body. */
+  readonly headers: Headers
+  readonly bytes: number
+  /** Undefined where there is no body. */
   readonly json: unknown
 }
 export type Ask = (url: string, call?: Call) => Promise<Answered>
@@ -53,7 +55,12 @@ export function createAsk({ safeFetch, now, totalMs = totalMaxMs }: Calling): As
       throw new ProviderError(error instanceof OutgoingError ? error.kind : 'no answer', undefined, { cause: error })
     })
     if (!takes.includes(answer.status)) throw refusal(answer, now())
-    return { status: answer.status, headers: answer.headers, json: answer.bytes.length > 0 ? parsed(answer) : undefined }
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      bytes: answer.bytes.length,
+      json: answer.bytes.length > 0 ? parsed(answer) : undefined,
+    }
   }
 }
 

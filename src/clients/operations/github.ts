@@ -17,6 +17,7 @@ const deploymentsAtOnce = 10
 const statusesAtOnce = 100
 /** Answers that are asked after again by their tag: what has not changed counts for nothing there. */
 const keptMax = 200
+const keptMaxBytes = 16 * 1024 * 1024
 const shaPattern = /^[0-9a-f]{7,64}$/
 
 type AskGithub = (path: string, query: Readonly<Record<string, string>>, takes?: readonly number[]) => Promise<Answered>
@@ -24,7 +25,12 @@ type AskGithub = (path: string, query: Readonly<Record<string, string>>, takes?:
 /** @param account whose token may read deployments, contents and pull requests */
 export function createGithub(account: GithubAccount, calling: Calling): Provider<Deploy> {
   const { apiUrl, token, repositories, environment } = account
-  const kept = createCache<{ tag: string; answer: Answered }>({ version: () => 0, entriesMax: keptMax })
+  const kept = createCache<{ tag: string; answer: Answered }>({
+    version: () => 0,
+    entriesMax: keptMax,
+    charactersMax: keptMaxBytes,
+    charactersOf: ({ answer }) => Math.max(1, answer.bytes),
+  })
 
   function asking(): AskGithub {
     const ask = createAsk(calling)

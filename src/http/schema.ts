@@ -37,9 +37,12 @@ export const notBlank = { minLength: 1, pattern: '\\S', rule: 'a text that is no
  * separators, and what overrides or isolates the direction of text are not taken; marks of direction are, which some scripts need.
  */
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
+/** What may stand between others and shows nothing by itself: joiners and marks, fillers and blanks that are no white space. */
+const shapeless =
+  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u2064\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0'
 export const publicName = {
   minLength: 1,
-  pattern: `^[^${unseen}]*[^\\s${unseen}][^${unseen}]*$`,
+  pattern: `^[^${unseen}]*[^\\s${unseen}${shapeless}][^${unseen}]*$`,
   rule: 'a text that is not blank, without control characters, line breaks and overrides of its direction',
 } as const
 /** The path of a record. */

@@ -63,14 +63,18 @@ export type Keeping = { readonly daily: number; readonly weekly: number; readonl
 
 /**
  * The backups that a rule keeps: the last of each of so many days, weeks (from Monday on) and months (UTC) of which there are any, and in any
- * case those of the newest one's last 24 hours: whoever makes one before and one after a mishap has both.
+ * case those of the newest one's last 24 hours: whoever makes one before and one after a mishap has both. One that a wrong clock put into
+ * the future stays until its time has come, and takes nobody's place.
  * @param backups in any order
+ * @param now milliseconds since the epoch: the time of the newest that is none of the future, or later
  */
 export function kept<B extends Pick<Backup, 'name' | 'at'>>(
   backups: readonly B[],
   { daily, weekly, monthly }: Keeping,
+  now: number,
 ): ReadonlySet<string> {
-  const newestFirst = [...backups].sort((a, b) => b.at - a.at)
+  const isToCome = ({ at }: B) => at > now
+  const newestFirst = backups.filter((backup) => !isToCome(backup)).sort((a, b) => b.at - a.at)
   const lastOf = (most: number, spanOf: (at: number) => number | string) => {
     const spans = new Map<number | string, string>()
     for (const { at, name } of newestFirst) {
@@ -82,6 +86,7 @@ export function kept<B extends Pick<Backup, 'name' | 'at'>>(
   const day = (at: number) => Math.floor(at / dayMs)
   const newest = newestFirst[0]?.at ?? 0
   return new Set([
+    ...backups.filter(isToCome).map(({ name }) => name),
     ...newestFirst.filter(({ at }) => newest - at < dayMs).map(({ name }) => name),
     ...lastOf(Math.max(1, daily), day),
     // The epoch began on a Thursday.

@@ -219,10 +219,12 @@ export async function readManifest(
  * Removes what the rule of retention does not keep, then documents that no backup names, then what a crash left. Touches nothing of another
  * instance, nothing that this souk has not made, and no document while there is a backup that cannot be read.
  */
-async function removeOthers({ config, clock, log }: MakingDeps, target: BackupTarget, { instance }: Manifest): Promise<void> {
+async function removeOthers({ config, clock, log }: MakingDeps, target: BackupTarget, { instance, at }: Manifest): Promise<void> {
   const { backups, unreadable } = await listBackups(target)
   const own = backups.filter((backup) => backup.instance === instance)
-  const keeps = kept(own, { daily: config.backupKeepDaily, weekly: config.backupKeepWeekly, monthly: config.backupKeepMonthly })
+  const rule = { daily: config.backupKeepDaily, weekly: config.backupKeepWeekly, monthly: config.backupKeepMonthly }
+  // By the time of the one just made: it is never of the future.
+  const keeps = kept(own, rule, at)
   const gone = own.filter(({ name }) => !keeps.has(name))
   for (const { name } of gone) await removeBackup(target, name)
   if (gone.length > 0) log.info('backup.removed', { place: target.store.place, backups: gone.map(({ name }) => name) })

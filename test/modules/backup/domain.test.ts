@@ -6,7 +6,9 @@ const day = 24 * hour
 const at = (text: string) => Date.parse(text)
 const backupsAt = (...times: number[]) => times.map((time) => ({ name: backupName(time), at: time }))
 const daysKept = (times: number[], rule: Parameters<typeof kept>[1]) =>
-  [...kept(backupsAt(...times), rule)].sort().map((name) => `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6, 8)}`)
+  [...kept(backupsAt(...times), rule, Math.max(...times))]
+    .sort()
+    .map((name) => `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6, 8)}`)
 
 test('a backup is named by its time, in an order that is that of time', () => {
   const [first, second] = [at('2026-01-06T03:15:20.007Z'), at('2026-11-22T00:00:00.000Z')]
@@ -32,7 +34,7 @@ test('of nightly backups of a year, the last of seven days, four weeks and six m
 test('of several in a day the last one counts, but for those of the last 24 hours; days without any do not count', () => {
   const noon = at('2026-05-05T12:00:00Z')
   const times = [noon, noon - hour, noon - 30 * day, noon - 30 * day + hour, noon - 300 * day]
-  expect([...kept(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 })]).toEqual([
+  expect([...kept(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 }, noon)]).toEqual([
     backupName(noon),
     backupName(noon - hour),
     backupName(noon - 30 * day + hour),
@@ -40,8 +42,15 @@ test('of several in a day the last one counts, but for those of the last 24 hour
 })
 
 test('the newest is kept by any rule, and of nothing nothing is', () => {
-  expect(kept(backupsAt(at('2020-01-01T00:00:00Z')), { daily: 0, weekly: 0, monthly: 0 }).size).toBe(1)
-  expect(kept([], { daily: 7, weekly: 4, monthly: 6 }).size).toBe(0)
+  expect(kept(backupsAt(at('2020-01-01T00:00:00Z')), { daily: 0, weekly: 0, monthly: 0 }, Date.now()).size).toBe(1)
+  expect(kept([], { daily: 7, weekly: 4, monthly: 6 }, 0).size).toBe(0)
+})
+
+test('one that a wrong clock put into the future stays, and takes the place of none: neither of the one just made nor of those of its day', () => {
+  const now = at('2026-11-23T03:00:00Z')
+  const [ahead, today, before] = [at('2030-01-01T00:00:00Z'), now, now - 5 * hour]
+  const keeps = kept(backupsAt(ahead, today, before, now - 40 * day), { daily: 1, weekly: 0, monthly: 0 }, now)
+  expect([...keeps].sort()).toEqual([before, today, ahead].map(backupName))
 })
 
 test('what is kept today was kept yesterday: no backup is missed that an earlier day has removed', () => {
@@ -49,7 +58,7 @@ test('what is kept today was kept yesterday: no backup is missed that an earlier
   let there: { name: string; at: number }[] = []
   for (let night = at('2025-01-01T03:00:00Z'); night < at('2026-06-01T00:00:00Z'); night += day) {
     there = [...there, { name: backupName(night), at: night }]
-    const keeps = kept(there, rule)
+    const keeps = kept(there, rule, night)
     there = there.filter(({ name }) => keeps.has(name))
   }
   expect(new Set(there.map(({ at: time }) => new Date(time).toISOString().slice(0, 7))).size).toBeGreaterThanOrEqual(6)

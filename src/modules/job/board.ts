@@ -18,6 +18,7 @@ type Job = Runnable & {
   readonly entry: JobEntry
   readonly pattern: string | undefined
   readonly schedule: Schedule | undefined
+  readonly intervalMs: number
   readonly stuckAfterMs: number
   readonly isRare: boolean
   readonly runs: Set<Run>
@@ -299,6 +300,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
         entry,
         pattern,
         schedule,
+        intervalMs,
         stuckAfterMs,
         isRare,
         runs: new Set(),
@@ -373,6 +375,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
       return {
         name: job.name,
         ...pick(told, 'succeededAt', 'durationMs'),
+        intervalMs: Number.isFinite(job.intervalMs) ? job.intervalMs : null,
         running: job.runs.size,
         stuck: [...job.runs].filter((run) => run.isStuck).length,
       }

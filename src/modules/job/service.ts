@@ -70,6 +70,11 @@ export function jobLines({ jobBoard }: Pick<JobDeps, 'jobBoard'>): string[] {
       of(({ succeededAt }) => (succeededAt === null ? null : succeededAt / 1000)),
     ),
     ...labelled(
+      'souk_job_interval_seconds',
+      'What lies between two runs of the job by its schedule.',
+      of(({ intervalMs }) => (intervalMs === null ? null : intervalMs / 1000)),
+    ),
+    ...labelled(
       'souk_job_last_duration_seconds',
       'How long the last run of the job took.',
       of(({ durationMs }) => (durationMs === null ? null : durationMs / 1000)),

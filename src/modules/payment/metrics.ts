@@ -17,23 +17,23 @@ const resultOf: Partial<Record<PaymentStatus, Result>> = {
 }
 
 /**
- * Of what this process did. All results of a processor and method are there from its first payment on, so that what comes first is seen to
+ * Of what this process did. All results of a processor, method and mode are there from its first payment on, so that what comes first is seen to
  * come.
  */
 export function paymentMetrics({ paymentCounts }: Pick<PaymentDeps, 'paymentCounts'>): string[] {
   const counts = new Map<string, Map<Result, number>>()
   for (const [words, value] of paymentCounts.all()) {
-    const [processor = '', method = '', status = '', silent = ''] = words.split(' ')
-    const ofPair = counts.getOrInsertComputed(`${processor} ${method}`, () => new Map<Result, number>())
+    const [processor = '', method = '', mode = '', status = '', silent = ''] = words.split(' ')
+    const counted = counts.getOrInsertComputed(`${processor} ${method} ${mode}`, () => new Map<Result, number>())
     const result = status === 'FAILED' && silent !== '' ? 'unanswered' : resultOf[status as PaymentStatus]
-    if (result) ofPair.set(result, (ofPair.get(result) ?? 0) + value)
+    if (result) counted.set(result, (counted.get(result) ?? 0) + value)
   }
   return labelled(
     'souk_payments_total',
-    'Payments, by processor and method: begun, and what they came to, each time that they came to it.',
-    [...counts].flatMap(([pair, ofPair]) => {
-      const [processor = '', method = ''] = pair.split(' ')
-      return results.map((result) => ({ labels: { processor, method, result }, value: ofPair.get(result) ?? 0 }))
+    'Payments, by processor, method and mode: begun, and what they came to, each time that they came to it.',
+    [...counts].flatMap(([names, counted]) => {
+      const [processor = '', method = '', mode = ''] = names.split(' ')
+      return results.map((result) => ({ labels: { processor, method, mode, result }, value: counted.get(result) ?? 0 }))
     }),
     'counter',
   )

@@ -31,10 +31,10 @@ const tooManyMessages = () => new AppError('UNAVAILABLE', 'Too many messages at 
 export function paymentParts({ db, clock, orderChanged, sandboxProcessor }: Given, processors: readonly Processor[]) {
   const paymentCounts = createTally()
   /** Once the write is committed: what is run again is counted once. */
-  const moved = (tx: Writer, { processor, method, status, failureCode }: Payment) =>
-    tx.afterCommit(() => paymentCounts.add(`${processor} ${method} ${status} ${failureCode === 'not_answered' ? 'SILENT' : ''}`))
+  const moved = (tx: Writer, { processor, method, mode, status, failureCode }: Payment) =>
+    tx.afterCommit(() => paymentCounts.add(`${processor} ${method} ${mode} ${status} ${failureCode === 'not_answered' ? 'SILENT' : ''}`))
   return {
-    /** Payments that this process has begun or moved on, by processor, method, status, and whether it failed because nobody answered. */
+    /** Payments that this process has begun or moved on, by processor, method, mode, status, and whether it failed because nobody answered. */
     paymentCounts,
     /** For messages that cost a call before they are believed, by network and address of whoever sent them. */
     messageTurns: createTurns({

@@ -32,7 +32,7 @@ describe('figures', () => {
   test('when every card is declined, the series that the alarm is made of say so', async () => {
     for (let nth = 0; nth < 5; nth++) await pay('tok_decline')
     const { samples } = await scrape()
-    const of = (result: string) => samples.get(`souk_payments_total{processor="sandbox",method="card",result="${result}"}`)
+    const of = (result: string) => samples.get(`souk_payments_total{processor="sandbox",method="card",mode="TEST",result="${result}"}`)
     expect(['begun', 'declined', 'unanswered', 'captured', 'voided'].map(of)).toEqual([5, 5, 0, 0, 0])
     expect(samples.get('souk_order_moves_total{status="PENDING_PAYMENT"}')).toBe(5)
     expect(samples.get('souk_orders{status="PENDING_PAYMENT"}')).toBe(5)
@@ -49,7 +49,7 @@ describe('figures', () => {
     const { samples } = await scrape()
     const seen = (series: string) => samples.get(series)
     expect([
-      seen('souk_payments_total{processor="sandbox",method="card",result="captured"}'),
+      seen('souk_payments_total{processor="sandbox",method="card",mode="TEST",result="captured"}'),
       seen('souk_refunds_total{processor="sandbox",result="begun"}'),
       seen('souk_refunds_total{processor="sandbox",result="succeeded"}'),
       seen('souk_refunds_total{processor="sandbox",result="failed"}'),

@@ -1,2 +1,7 @@
-/** Asks the outside providers of the operations' pages anew. */
-export { refreshOperations } from '../src/modules/platform/index.ts'
+import { type PlatformDeps, refreshOperations as refresh } from '../src/modules/platform/index.ts'
+
+/** Asks the outside providers of the operations' pages anew. @throws Error naming those that did not answer: their pages show what was known */
+export async function refreshOperations(deps: Pick<PlatformDeps, 'boards'>): Promise<void> {
+  const failed = Object.entries(await refresh(deps)).flatMap(([kind, outcome]) => (outcome === 'failed' ? [kind] : []))
+  if (failed.length > 0) throw new Error(`no answer for ${failed.join(', ')}`)
+}

@@ -114,6 +114,10 @@ export async function openInstance({
       log.info('limits.by_process', {
         advice: 'limits and the breakers of payment processors are counted by each process: set REDIS_URL where several serve one database',
       })
+    if (as === 'server' && embedded === undefined && (config.backupDir ?? config.backupS3Endpoint) !== undefined)
+      log.warn('backup.not_of_postgres', {
+        advice: "BACKUP_… is for the embedded database: nothing is backed up here. Use PostgreSQL's own tools",
+      })
     const deps: Deps = {
       config,
       db,

@@ -42,8 +42,8 @@ type MetricsDeps = LogShippingDeps &
   OperationsDeps &
   Pick<Deps, 'db' | 'build' | 'diskFree' | 'openFiles' | 'shared' | 'clockWatch' | 'errorNotes'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
-  Pick<PaymentDeps, 'paymentCounts'> &
-  Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'orderFigures'> &
+  Pick<PaymentDeps, 'paymentCounts' | 'processors'> &
+  Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'processors' | 'orderFigures'> &
   WebhookDeps &
   Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'clock' | 'config'> &
   Pick<JobDeps, 'jobBoard'> &

@@ -40,13 +40,14 @@ const unfinishedLines = (name: string, what: string, all: readonly Unfinished[] 
 
 /** @param figures what of them is undefined is not known now */
 export function orderMetrics(
-  { orderCounts, refundCounts, clock }: Pick<Deps, 'clock'> & Pick<OrderDeps, 'orderCounts' | 'refundCounts'>,
+  { orderCounts, refundCounts, processors, clock }: Pick<Deps, 'clock'> & Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'processors'>,
   { byStatus: all, unfinished }: Figures,
 ): string[] {
   const now = clock.now()
   const moves = new Map(orderCounts.all())
   const refunds = new Map(refundCounts.all())
-  const refunded = new Set([...refunds.keys()].map((words) => words.split(' ')[0] ?? ''))
+  // Those that may refund are there from the start, so that what comes first is seen to come.
+  const refunded = new Set(['gift_card', ...processors.keys(), ...[...refunds.keys()].map((words) => words.split(' ')[0] ?? '')])
   return [
     ...labelled(
       'souk_order_moves_total',

@@ -17,11 +17,11 @@ const resultOf: Partial<Record<PaymentStatus, Result>> = {
 }
 
 /**
- * Of what this process did. All results of a processor, method and mode are there from its first payment on, so that what comes first is seen to
- * come.
+ * Of what this process did. All results of a processor, method and mode are there from its first payment on, and those of cards in live shops
+ * from the start, so that what comes first is seen to come.
  */
-export function paymentMetrics({ paymentCounts }: Pick<PaymentDeps, 'paymentCounts'>): string[] {
-  const counts = new Map<string, Map<Result, number>>()
+export function paymentMetrics({ paymentCounts, processors }: Pick<PaymentDeps, 'paymentCounts' | 'processors'>): string[] {
+  const counts = new Map([...processors.keys()].map((processor) => [`${processor} card LIVE`, new Map<Result, number>()]))
   for (const [words, value] of paymentCounts.all()) {
     const [processor = '', method = '', mode = '', status = '', silent = ''] = words.split(' ')
     const counted = counts.getOrInsertComputed(`${processor} ${method} ${mode}`, () => new Map<Result, number>())

@@ -29,6 +29,17 @@ const sumOf = (samples: ReadonlyMap<string, number>, name: string, ...labels: re
 const pay = async (paymentToken: string) => ok(await shop.checkout(await shop.cart(), { paymentToken }), 201).body.order
 
 describe('figures', () => {
+  test('what may come is there from the start as nothing, so that the first of it is seen to come', async () => {
+    await using fresh = await testApp()
+    const { text } = ok(await fresh.call('GET', '/metrics'))
+    for (const series of [
+      'souk_payments_total{processor="sandbox",method="card",mode="LIVE",result="declined"}',
+      'souk_refunds_total{processor="sandbox",result="manual"}',
+      'souk_refunds_total{processor="gift_card",result="failed"}',
+    ])
+      expect(text).toContain(`${series} 0\n`)
+  })
+
   test('when every card is declined, the series that the alarm is made of say so', async () => {
     for (let nth = 0; nth < 5; nth++) await pay('tok_decline')
     const { samples } = await scrape()

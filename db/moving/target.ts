@@ -41,6 +41,10 @@ export type SearchedProduct = { readonly id: string; readonly shopId: string; re
 
 export const wordsTable = 'product_words'
 const stateTable = 'souk_move'
+/** Set for one transaction alone: behind a pooler the connection is somebody else's next, whose commits must wait for the disk. */
+const beginUnhurried = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL bytea_output = 'hex'"
+/** What a crash of the server takes is moved again: what was moved is noted in the same transaction. Only the end waits for the disk. */
+const beginQuick = `${beginUnhurried}; SET LOCAL synchronous_commit = off`
 const nothing: Reached = { upTo: -9_223_372_036_854_775_808n, rows: 0, sum: 0n }
 const wordsAtOnce = 2_000
 
@@ -59,8 +63,6 @@ async function begun(
   client: pg.Client,
   { fingerprint, migrations, now }: { fingerprint: string; migrations: readonly Migration[]; now: number },
 ): Promise<Target> {
-  // What a crash of the server takes is moved again: what was moved is noted in the same transaction. Only the end waits for the disk.
-  await client.query("SET client_encoding = 'UTF8'; SET bytea_output = 'hex'; SET synchronous_commit = off; SET statement_timeout = 0")
   await refuseEncoding(client)
   if (await isBegun(client)) await takeUp(client, fingerprint)
   else await begin(client, fingerprint, now)
@@ -140,17 +142,38 @@ async function targetOn(client: pg.Client): Promise<Target> {
     if (rowCount !== 1) throw new DatabaseRefused('another `souk move` is at work on the target')
   }
 
-  async function inTransaction(table: string, at: Reached, put: () => Promise<unknown>): Promise<void> {
-    await client.query('BEGIN')
+  async function within<T>(begin: string, work: () => Promise<T>): Promise<T> {
+    await client.query(begin)
     try {
-      await note(table, at)
-      await put()
+      const value = await work()
       await client.query('COMMIT')
+      return value
     } catch (error) {
       await client.query('ROLLBACK').catch(() => undefined)
       throw error
     }
+  }
+
+  async function noting(table: string, at: Reached, put: () => Promise<unknown>): Promise<void> {
+    await within(beginQuick, async () => {
+      await note(table, at)
+      await put()
+    })
     reached.set(table, { upTo: at.upTo, rows: at.rows, sum: at.sum })
+  }
+
+  async function eachProduct(onProduct: (product: SearchedProduct) => void): Promise<void> {
+    for (let after = ''; ; ) {
+      const { rows } = await client.query<SearchedProduct>(
+        `SELECT product_id AS id, shop_id AS "shopId", visible_from::text AS "visibleFrom", array_to_string(tsvector_to_array(words), ' ') AS words
+         FROM ${wordsTable} WHERE product_id > $1 ORDER BY product_id LIMIT ${wordsAtOnce}`,
+        [after],
+      )
+      for (const row of rows) onProduct(row)
+      const last = rows.at(-1)
+      if (last === undefined) return
+      after = last.id
+    }
   }
 
   return {
@@ -167,9 +190,9 @@ async function targetOn(client: pg.Client): Promise<Target> {
     async clear(tables) {
       await client.query(tables.map((table) => `DELETE FROM "${table}"`).join('; '))
     },
-    put: (table, columns, piece, onSent) => inTransaction(table, piece, () => copyIn(client, table, columns, piece.lines, onSent)),
+    put: (table, columns, piece, onSent) => noting(table, piece, () => copyIn(client, table, columns, piece.lines, onSent)),
     putWords: (piece, products) =>
-      inTransaction(wordsTable, piece, () =>
+      noting(wordsTable, piece, () =>
         client.query(
           `INSERT INTO ${wordsTable} (product_id, shop_id, visible_from, words)
            SELECT id, shop, at, array_to_tsvector(string_to_array(words, ' ')) FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS p(id, shop, at, words)`,
@@ -181,38 +204,26 @@ async function targetOn(client: pg.Client): Promise<Target> {
           ],
         ),
       ),
-    lines: (table, columns, onLine) => copyOut(client, table, columns, onLine),
-    async words(onProduct) {
-      for (let after = ''; ; ) {
-        const { rows } = await client.query<SearchedProduct>(
-          `SELECT product_id AS id, shop_id AS "shopId", visible_from::text AS "visibleFrom", array_to_string(tsvector_to_array(words), ' ') AS words
-           FROM ${wordsTable} WHERE product_id > $1 ORDER BY product_id LIMIT ${wordsAtOnce}`,
-          [after],
-        )
-        for (const row of rows) onProduct(row)
-        const last = rows.at(-1)
-        if (last === undefined) return
-        after = last.id
-      }
-    },
+    lines: (table, columns, onLine) => within(beginUnhurried, () => copyOut(client, table, columns, onLine)),
+    words: (onProduct) => within(beginUnhurried, () => eachProduct(onProduct)),
     async figures(table, columns) {
-      const { rows } = await client.query<(string | number)[]>({ text: `SELECT ${sumsOf(columns)} FROM "${table}"`, rowMode: 'array' })
+      const query = { text: `SELECT ${sumsOf(columns)} FROM "${table}"`, rowMode: 'array' } as const
+      const { rows } = await within(beginUnhurried, () => client.query<(string | number)[]>(query))
       return (rows[0] ?? []).map(String)
     },
     async finish(inBucket) {
-      await client.query('ANALYZE')
-      await client.query('RESET synchronous_commit')
-      await client.query('BEGIN')
-      if (inBucket) {
-        await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
-        // The directory that has none of them need not be at hand any more.
-        await client.query(
-          "DELETE FROM document_stores WHERE kind = 'FILES' AND NOT EXISTS (SELECT 1 FROM lending_documents WHERE store = 'FILES')",
-        )
-      }
-      await client.query('DELETE FROM souk_migrations WHERE tag = $1', [movingTag])
-      await client.query(`DROP TABLE ${stateTable}`)
-      await client.query('COMMIT')
+      await within(beginUnhurried, async () => {
+        await client.query('ANALYZE')
+        if (inBucket) {
+          await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
+          // The directory that has none of them need not be at hand any more.
+          await client.query(
+            "DELETE FROM document_stores WHERE kind = 'FILES' AND NOT EXISTS (SELECT 1 FROM lending_documents WHERE store = 'FILES')",
+          )
+        }
+        await client.query('DELETE FROM souk_migrations WHERE tag = $1', [movingTag])
+        await client.query(`DROP TABLE ${stateTable}`)
+      })
     },
   }
 }

@@ -4,6 +4,7 @@ import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } fro
 import { join, resolve } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Database, Reader } from '../../db/engine.ts'
+import { serversOf } from '../../db/hosts.ts'
 import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
 import { databaseFile, isThere } from '../../db/open.ts'
 import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
@@ -74,7 +75,7 @@ const accountName = /_(KEY_ID|USERNAME|CLIENT_ID|PUBLISHABLE_KEY)$/
 const notShown = 'set, not shown'
 
 /** Every setting as it was read; of secrets whether there is one. */
-function settingsOf(config: Config): Record<string, unknown> {
+export function settingsOf(config: Config): Record<string, unknown> {
   const shown = Object.entries(known).map(([name, setting]) => {
     const value: unknown = config[setting.field]
     const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0)
@@ -85,11 +86,11 @@ function settingsOf(config: Config): Record<string, unknown> {
   return Object.fromEntries(shown)
 }
 
-/** Of a database server its host, port and name alone. */
+/** Of database servers their hosts, ports and the name of the database alone. */
 function withoutLogin(databaseUrl: string): string {
   if (databaseUrl.startsWith('file:')) return databaseUrl
-  const { protocol, host, pathname } = new URL(databaseUrl)
-  return `${protocol}//${host}${pathname}`
+  const servers = serversOf(databaseUrl).map((url) => new URL(url))
+  return `${servers[0]?.protocol}//${servers.map(({ host }) => host).join(',')}${servers[0]?.pathname}`
 }
 
 async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean): Promise<Record<string, unknown>> {
@@ -266,11 +267,11 @@ async function checkOf(config: Config) {
 const secretMinLength = 6
 
 /** Every secret that is known here: of the settings, in whole and in parts, and of the key file. */
-function secretsOf(config: Config | undefined, env: Input['env']): string[] {
+export function secretsOf(config: Config | undefined, env: Input['env']): string[] {
   const ofEnvironment = Object.entries(known).flatMap(([name, setting]) => ('secret' in setting ? [env[name] ?? ''] : []))
   const ofSettings = Object.values(known).flatMap((setting) => ('secret' in setting && config ? textsIn(config[setting.field]) : []))
   const whole = [...ofEnvironment, ...ofSettings, ...(config ? ofKeyFile(config) : [])]
-  const parts = [...whole, env['DATABASE_URL'] ?? ''].flatMap(loginOf)
+  const parts = [...whole, ...serversOf(env['DATABASE_URL'] ?? '')].flatMap(loginOf)
   const lists = ofEnvironment.flatMap((text) => text.split(',').map((item) => item.trim()))
   // The longest first: of one that is within another nothing must stay.
   return [...new Set([...whole, ...parts, ...lists])].filter((text) => text.length >= secretMinLength).sort((a, b) => b.length - a.length)

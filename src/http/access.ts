@@ -153,6 +153,8 @@ export const access = (
         context.body = await bodyOf(request, stated, shapes)
         assertShape(shapes.body, context.body)
       } catch (error) {
+        // What was read is in no room any more, and is not held while its refusal waits.
+        context.body = undefined
         // It was read whole: to read it has cost more than all else.
         if (error instanceof AppError && error.code === 'INVALID' && !isSmall(request)) await spacing.wait(limitKey(request))
         throw error

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { health } from '../../src/cli/health.ts'
 import { order, orders } from '../../src/cli/order.ts'
-import { struck, supportBundle } from '../../src/cli/support-bundle.ts'
+import { secretsOf, settingsOf, struck, supportBundle } from '../../src/cli/support-bundle.ts'
 import { ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { settings as known, parseConfig } from '../../src/config.ts'
 import { noteStart, tendProcess } from '../../src/modules/platform/index.ts'
@@ -171,6 +171,16 @@ test('whatever a bundle is made of, its texts lose secrets, e-mail addresses and
     failed: 'user "[e-mail]" said ***',
     n: 1,
   })
+})
+
+test('of several database servers a bundle shows where they are, and strikes the password and what the query hands over', () => {
+  const env = { DATABASE_URL: 'postgresql://souk:PLANTED%2Fword@10.0.0.1:5432,[::1]:5433/shop?sslkey=PLANTED-key', ...testSecrets }
+  const config = parseConfig(env)
+  expect(settingsOf(config)['DATABASE_URL']).toBe('postgresql://10.0.0.1:5432,[::1]:5433/shop')
+  for (const of of [config, undefined])
+    expect(struck(`${env.DATABASE_URL} PLANTED/word`, secretsOf(of, env))).toBe(
+      'postgresql://souk:***@10.0.0.1:5432,[::1]:5433/shop?sslkey=*** ***',
+    )
 })
 
 test('a wrong call is told what is wrong with it, before anything is opened', async () => {

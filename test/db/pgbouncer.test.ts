@@ -4,11 +4,13 @@ import { sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
 import { DatabaseUnavailable } from '../../db/engine.ts'
+import { postgresMigrations } from '../../db/migrations/index.ts'
+import { withTarget } from '../../db/moving/target.ts'
 import { openPostgres } from '../../db/postgres/engine.ts'
 import { insertOf, rowsOf } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { testApp } from '../support/app.ts'
-import { openTestDatabase, testDatabase } from '../support/database.ts'
+import { emptyPostgres, openTestDatabase, testDatabase } from '../support/database.ts'
 import { pgBouncerBefore, whyNoPgBouncer } from '../support/pgbouncer.ts'
 import { sellingIn } from '../support/selling.ts'
 
@@ -58,5 +60,27 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('behind P
     expect((await other.query('select name from pg_prepared_statements')).rows).toEqual([])
     await other.end()
     await db.close()
+  })
+
+  test('behind PgBouncer an instance is moved without a setting that whoever has the connection next would keep', async () => {
+    const target = await emptyPostgres()
+    {
+      await using bouncer = await pgBouncerBefore(target.url, 1)
+      const given = { fingerprint: 'a', migrations: postgresMigrations, now: 0 }
+      const moving = withTarget(bouncer.url, given, async (to) => {
+        await to.put('attempts', ['id', 'bucket', 'at'], { upTo: 1n, rows: 1, sum: 0n, lines: Buffer.from('a\tb\t0\n') }, () => undefined)
+        expect(await to.figures('attempts', ['at'])).toEqual(['1', '0', '0'])
+        await to.lines('attempts', ['id'], (line) => expect(Buffer.from(line).toString()).toBe('a'))
+        // As where the mover is killed.
+        throw new Error('stopped')
+      })
+      await expect(moving).rejects.toThrow('stopped')
+      const other = new pg.Client({ connectionString: bouncer.url })
+      await other.connect()
+      const ours = "('synchronous_commit', 'statement_timeout', 'bytea_output')"
+      expect((await other.query(`select name from pg_settings where source = 'session' and name in ${ours}`)).rows).toEqual([])
+      await other.end()
+    }
+    await target.drop()
   })
 })

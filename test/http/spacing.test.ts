@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc'
 import { describe, expect, spyOn, test } from 'bun:test'
 import { createSpacing } from '../../src/http/spacing.ts'
 import { testApp } from '../support/app.ts'
@@ -85,6 +86,24 @@ describe('refusals of one sender', () => {
     expect(await send('small', '{"unheard":[]}')).toBe('400 unknown field: unheard')
     expect(new Set(await afterAll)).toEqual(new Set(['400 The body is nested deeper than 32 levels']))
     expect(done.indexOf('small')).toBeLessThan(69)
+  })
+
+  test('what was read of a body is let go of before its refusal waits', async () => {
+    await using app = await testApp()
+    const { promise: over, resolve: end } = Promise.withResolvers<void>()
+    using wait = spyOn(app.deps.spacing, 'wait').mockReturnValue(over)
+    const arrays = () => {
+      Bun.gc(true)
+      return heapStats().objectTypeCounts['Array'] ?? 0
+    }
+    const before = arrays()
+    const raw = `{"unheard":[${'[],'.repeat(900)}0],"more":"${'x'.repeat(3_000)}"}`
+    const headers = { 'content-type': 'application/json', 'content-length': `${raw.length}` }
+    const answers = Array.from({ length: 20 }, () => app.call('POST', '/merchant/login', { raw, headers }))
+    while (wait.mock.calls.length < answers.length) await new Promise((resume) => setImmediate(resume))
+    expect(arrays() - before).toBeLessThan(5_000)
+    end()
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(400)
   })
 
   test('refusals of one sender wait for writes beyond their limit', async () => {

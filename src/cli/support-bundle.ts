@@ -10,7 +10,7 @@ import { databaseFile, isThere } from '../../db/open.ts'
 import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
 import { openSqlite } from '../../db/sqlite/engine.ts'
 import { createSafeFetch } from '../clients/safe-fetch.ts'
-import { type Config, ConfigError, settings as known } from '../config.ts'
+import { type Config, ConfigError, settings as known, parseConfig } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, readKeyFile, writePrivateFile } from '../keys.ts'
 import { storedJobs } from '../modules/job/index.ts'
@@ -29,34 +29,56 @@ const clock = { now: () => Date.now(), monotonic: () => performance.now() }
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** @throws OperatorError where FILE is there already */
-export async function supportBundle({ config: settings, env, positionals: [file = ''], switches }: Input): Promise<number> {
+export async function supportBundle(input: Input): Promise<number> {
+  const {
+    env,
+    positionals: [file = ''],
+    switches,
+  } = input
   const path = resolve(file)
   if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
   const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
-  const config = readable(settings)
+  const { config, problems } = readable(input)
   const made = { madeAt: new Date(clock.now()).toISOString(), ...programOf(), machine: machine() }
-  const told =
-    config instanceof ConfigError
-      ? { ...made, settings: { problems: config.problems } }
-      : { ...made, settings: settingsOf(config), ...(await sectionsOf(config, env, !switches.has('no-check'))) }
-  const secrets = secretsOf(config instanceof ConfigError ? undefined : config, env)
+  const notValid = Object.fromEntries(namesIn(problems).map((name) => [name, 'set, not valid']))
+  const settings = { ...(problems.length > 0 ? { problems } : {}), ...(config ? { ...settingsOf(config), ...notValid } : {}) }
+  const told = { ...made, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
+  const secrets = secretsOf(config, env)
   writePrivateFile(path, `${JSON.stringify(struck(told, secrets), undefined, 2)}\n`, linkSync)
   interruption.end()
-  process.stdout.write(
-    `${path} is written: settings without secrets, versions, sizes, jobs, errors and what is stuck. Read it before you send it on.\n`,
-  )
+  const what = config
+    ? 'settings without secrets, versions, sizes, jobs, errors and what is stuck'
+    : 'what is wrong with the settings, and no more'
+  process.stdout.write(`${path} is written: ${what}. Read it before you send it on.\n`)
   return 0
 }
 
-/** Settings with a problem are what it may all be about. */
-function readable(settings: Input['config']): Config | ConfigError {
+/**
+ * The settings, without those that have a problem: these are told, and are what it may all be about. No `config` where nothing can be read
+ * without them.
+ */
+function readable({ config, env, values }: Input): { config: Config | undefined; problems: readonly string[] } {
   try {
-    return settings()
+    return { config: config(), problems: [] }
   } catch (error) {
-    if (error instanceof ConfigError) return error
-    throw error
+    if (!(error instanceof ConfigError)) throw error
+    const { problems } = error
+    const wrong = new Set(namesIn(problems))
+    const sound = Object.fromEntries(
+      Object.entries({ ...env, DATA_DIR: values.get('data-dir') ?? env['DATA_DIR'] }).filter(([name]) => !wrong.has(name)),
+    )
+    try {
+      // The database may be another one by a setting that cannot be read.
+      return { config: wrong.has('DATABASE_URL') || wrong.has('DATA_DIR') ? undefined : parseConfig(sound), problems }
+    } catch (again) {
+      if (again instanceof ConfigError) return { config: undefined, problems }
+      throw again
+    }
   }
 }
+
+/** The settings that problems begin with. */
+const namesIn = (problems: readonly string[]): string[] => problems.flatMap((problem) => /^[A-Z][A-Z0-9_]+/.exec(problem)?.[0] ?? [])
 
 const programOf = () => ({ souk: version, bun: Bun.version, isBinary: Bun.main.startsWith('/$bunfs/') })
 
@@ -141,7 +163,11 @@ async function metricsOf(config: Config): Promise<string[]> {
   const { metricsToken: token } = config
   const headers = { host: host ?? 'localhost', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
   const ask = createSafeFetch({ allowedNetworks: [] })
-  const { status, bytes } = await ask(`${url}/metrics`, { trusted: true, timeoutMs: 5_000, bytesMax: metricsMaxBytes, headers })
+  const { status, bytes } = await ask(`${url}/metrics`, { trusted: true, timeoutMs: 5_000, bytesMax: metricsMaxBytes, headers }).catch(
+    () => {
+      throw new OperatorError(`souk does not answer at ${url}`)
+    },
+  )
   if (status !== 200) throw new OperatorError(`/metrics answered ${status}`)
   return new TextDecoder()
     .decode(bytes)

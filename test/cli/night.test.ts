@@ -266,6 +266,16 @@ describeProcesses('at 3 a.m., by processes', () => {
     expect([damaged.settings.PORT, damaged.rows.failed, damaged.check]).toEqual([0, expect.stringContaining('damaged'), expect.anything()])
     rmSync(file)
     expect((await souk(['support-bundle', file], dataDir, { settings: { PORT: 'PLANTED' } })).status).toBe(0)
-    expect(JSON.parse(readFileSync(file, 'utf8')).settings).toEqual({ problems: [expect.stringContaining('PORT must be')] })
+    const misset = JSON.parse(readFileSync(file, 'utf8'))
+    expect(misset.settings).toMatchObject({
+      problems: [expect.stringContaining('PORT must be')],
+      PORT: 'set, not valid',
+      HOST: '127.0.0.1',
+    })
+    expect([misset.rows.failed, misset.check]).toEqual([expect.stringContaining('damaged'), expect.anything()])
+    rmSync(file)
+    const elsewhere = await souk(['support-bundle', file], dataDir, { settings: { DATABASE_URL: 'PLANTED' } })
+    expect([elsewhere.status, elsewhere.stdout]).toEqual([0, expect.stringContaining('what is wrong with the settings, and no more')])
+    expect(readFileSync(file, 'utf8')).not.toContain('PLANTED')
   })
 })

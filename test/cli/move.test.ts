@@ -104,6 +104,10 @@ onPostgres('every table of the schema is moved to the last character, whatever b
   const target = await emptyPostgres()
   const to = (url: string) => ['move', '--to', url]
 
+  // What is wrong with --to is not said of the settings.
+  const nowhere = await souk(to(target.url.replace(/[^/]*$/, 'nowhere')), dataDir, { settings: keys })
+  expect(nowhere).toEqual(refusal('The server of --to refused the login'))
+
   // The server goes away in the middle.
   {
     await using wire = await wireTo(target.url, 'COPY "orders"', 'before')

@@ -11,7 +11,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { searchWords } from '../modules/catalog/domain.ts'
-import type { Copied, NamedFile } from '../modules/lending-document/index.ts'
+import { type Copied, type NamedFile, nothingCopied } from '../modules/lending-document/index.ts'
 import type { Input } from './command.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { documentsIntoBucket, namedFiles } from './documents.ts'
@@ -53,7 +53,7 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${goesOn}`)
   let source: Source | undefined
-  let copied: Copied = { files: 0, bytes: 0, missing: [] }
+  let copied = nothingCopied
   const watch = watching()
   try {
     source = openSource(file)

@@ -38,7 +38,12 @@ class CopyIn extends Copying {
   override handleCopyInResponse(connection: Connection): void {
     connection.sendCopyFromChunk(this.data)
     connection.endCopyFrom()
-    this.onSent()
+    try {
+      this.onSent()
+    } catch (error) {
+      // Thrown on it would be the driver's, and nobody would ever be answered.
+      this.handleError(error)
+    }
   }
 }
 
@@ -65,6 +70,7 @@ const listOf = (table: string, columns: readonly string[]) => `"${table}" (${col
  * Puts lines into a table.
  * @param data lines, each with its end
  * @param onSent called once they are under way: what can be done meanwhile
+ * @throws what `onSent` does
  */
 export const copyIn = (client: pg.Client, table: string, columns: readonly string[], data: Uint8Array, onSent: () => void): Promise<void> =>
   run(client, new CopyIn(`COPY ${listOf(table, columns)} FROM STDIN`, data, onSent))

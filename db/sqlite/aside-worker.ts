@@ -1,8 +1,8 @@
 /** The thread that reads aside; see readAside. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { constants, setPriority } from 'node:os'
 import { engineErrorCode } from '../engine.ts'
 import type { AsideAnswer, AsideQuestion } from './aside.ts'
+import { stepBack } from './step-back.ts'
 
 declare const self: Worker
 
@@ -21,8 +21,7 @@ function answer({ id, file, text, params, isWaitedFor }: AsideQuestion): AsideAn
 }
 
 function open(file: string, isWaitedFor: boolean): Sqlite {
-  // Of this thread alone, on Linux.
-  if (!isWaitedFor && process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
+  if (!isWaitedFor) stepBack()
   const opened = new Sqlite(file, { readonly: true, strict: true })
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -16000', 'trusted_schema = 0', 'temp_store = MEMORY'])
     opened.run(`PRAGMA ${pragma}`)

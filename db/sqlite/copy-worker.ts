@@ -1,23 +1,14 @@
 /** The thread that copies; see copyInWorker. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { constants, setPriority } from 'node:os'
 import { DatabaseRefused, engineErrorCode, type FileFigures } from '../engine.ts'
 import { causeOf } from './cause.ts'
 import { type CopyAnswer, type CopyOrder, copyInto, problemsOf, quickProblemsOf } from './copy.ts'
 import { digestOf, documentsIn, figuresOf } from './describe.ts'
+import { stepBack } from './step-back.ts'
 
 declare const self: Worker
 
 self.onmessage = ({ data }: MessageEvent<CopyOrder>) => self.postMessage(answer(data))
-
-/** Of this thread alone, on Linux: whoever is served has the processor first. Where that is forbidden, the copy is made all the same. */
-function stepBack(): void {
-  try {
-    if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
-  } catch (error) {
-    if (!/^E(PERM|ACCES)$/.test(engineErrorCode(error) ?? '')) throw error
-  }
-}
 
 function answer({ source, target, what }: CopyOrder): CopyAnswer {
   try {

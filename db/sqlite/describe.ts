@@ -18,6 +18,14 @@ export const documentsIn = (connection: Sqlite): NamedDocument[] =>
     'SELECT store, storage_name AS storageName, size FROM lending_documents ORDER BY storage_name',
   )
 
+/** What it takes to open a document that a database names, by the name of its file. */
+export const sealedDocumentIn = (connection: Sqlite, storageName: string) =>
+  connection
+    .query<{ id: string; applicationId: string; key: string; hash: string; sealedKey: string }, [string]>(
+      'SELECT id, application_id AS applicationId, key, hash, sealed_key AS sealedKey FROM lending_documents WHERE storage_name = ?',
+    )
+    .get(storageName) ?? undefined
+
 /** How many rows each table has. */
 export function rowsIn(connection: Sqlite): Record<string, number> {
   const tables = connection

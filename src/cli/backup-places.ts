@@ -26,6 +26,7 @@ import { documentStores } from '../modules/lending-document/index.ts'
 import { version } from '../version.ts'
 import { askSecret } from './ask.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
+import { lookingAtAll, tellLooked } from './documents.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { bytesText, createProgress } from './progress.ts'
@@ -50,13 +51,14 @@ export async function backUpNow(config: Config): Promise<number> {
     () => dropUnfinished(staged),
   )
   const progress = createProgress({ total: bytes, label: 'Copying', stream, unit: 'bytes' })
+  const { keyring, ...looking } = lookingAtAll(config, path)
   const deps = {
     ...{ config, clock, log, sleep: Bun.sleep, randomBytes, build: { version }, documentStores: documentStores(config, port) },
     ...{ backupPlaces: placesOf(config), backupTargets: new Map(), readFile: readCopy },
     diskFree: () => freeIn(backupsDirectory(config)),
-    keyring: { secretsText: () => JSON.stringify(loadSecrets(config, false)) },
+    keyring: { unseal: keyring.unseal, secretsText: () => JSON.stringify(loadSecrets(config, false)) },
   }
-  const all = await makeBackup(deps, { file: databaseFileAt(path), isPaced: false, onBytes: (done) => progress.at(done) }).finally(
+  const all = await makeBackup(deps, { file: databaseFileAt(path), isPaced: false, onBytes: (done) => progress.at(done), looking }).finally(
     progress.end,
   )
   interruption.end()
@@ -77,9 +79,12 @@ function tell(one: Made): boolean {
     return false
   }
   const { name, database, documents, missing, withKeys } = one.manifest
+  const { damaged, untold } = one.looked
   const count = documents.length - missing.length
   const beside = count === 0 ? '' : `, with ${count === 1 ? 'a document' : `${count} documents`}`
-  process.stdout.write(`Backup ${name} is in ${place} (${bytesText(database.bytes)}${beside}), whole and checked.\n`)
+  process.stdout.write(
+    `Backup ${name} is in ${place} (${bytesText(database.bytes)}${beside})${damaged.length + untold.length === 0 ? ', whole and checked' : ''}.\n`,
+  )
   process.stdout.write(
     withKeys
       ? 'It is sealed, and the keys are in it: keep the passphrase elsewhere, nothing else opens it.\n'
@@ -89,7 +94,7 @@ function tell(one: Made): boolean {
     process.stderr.write(
       `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied: \`souk check\` tells more.\n`,
     )
-  return missing.length === 0
+  return tellLooked(one.looked) && missing.length === 0
 }
 
 /** A place that is there already. The passphrase is asked for where it is sealed and the settings have none. */

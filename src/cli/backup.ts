@@ -12,7 +12,7 @@ import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress } from './copying.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
-import { backUpDocuments, documentsBeside, dropOtherDocuments, namedFiles } from './documents.ts'
+import { backUpDocuments, documentsBeside, dropOtherDocuments, lookingAtAll, namedFiles, tellLooked } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { bytesText } from './progress.ts'
@@ -55,7 +55,7 @@ async function backUpInto(config: Config, target: string, switches: ReadonlySet<
   await backUpDocuments(config, target, namedFiles(file))
   const copy = await copyWithProgress({ source: file, target }, bytes)
   const documents = namedFiles(copy)
-  const copied = await backUpDocuments(config, target, documents).catch((error: unknown) => {
+  const copied = await backUpDocuments(config, target, documents, lookingAtAll(config, file)).catch((error: unknown) => {
     dropUnfinished(target)
     throw error
   })
@@ -66,7 +66,7 @@ async function backUpInto(config: Config, target: string, switches: ReadonlySet<
   tellDocuments(target, copied)
   if (keysTarget) await exportKeys(config, keysTarget, passphrase)
   else process.stdout.write(`The keys are not in it, and its secrets cannot be read without them: ${adviceOnKeys(config)}.\n`)
-  return copied.missing.length === 0 ? 0 : incompleteStatus
+  return tellLooked(copied) && copied.missing.length === 0 ? 0 : incompleteStatus
 }
 
 /** Read after the copy: a rotation in between has left every older key in place. */

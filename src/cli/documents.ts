@@ -4,8 +4,10 @@ import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
 import { makeDirectory, syncPath } from '../../db/sqlite/copy.ts'
-import { documentsIn } from '../../db/sqlite/describe.ts'
+import { documentsIn, sealedDocumentIn } from '../../db/sqlite/describe.ts'
 import type { Config } from '../config.ts'
+import { OperatorError } from '../core/errors.ts'
+import { createKeyring } from '../keys.ts'
 import {
   type Copied,
   copyFiles,
@@ -14,7 +16,10 @@ import {
   documentsDirectory,
   dropOthers,
   isSilent,
+  type Looked,
+  type Looking,
   type NamedFile,
+  nothingCopied,
 } from '../modules/lending-document/index.ts'
 import { withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
@@ -64,15 +69,57 @@ export async function rehouse(config: Config, source: DocumentSource, copy: stri
 export async function documentsIntoBucket(config: Config, files: readonly NamedFile[]): Promise<Copied> {
   const stores = documentStores(config, port)
   const into = stores.of('S3')
-  if (!into || files.length === 0) return { files: 0, bytes: 0, missing: [] }
+  if (!into || files.length === 0) return nothingCopied
   return withProgress('Copying documents', files, (onBytes) => copyFiles(files, { from: stores, to: { of: () => into } }, onBytes))
 }
 
-/** Copies the documents of a database into the directory beside its copy. @param files that the database names */
-export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[]): Promise<Copied> {
+/**
+ * How a command looks again at every document that a backup has already: those of a database that may be in use, under the keys of the settings,
+ * which need not be there.
+ */
+export function lookingAtAll(config: Config, file: string): Looking {
+  const keyring = keyringOf(config)
+  const unseal: Looking['keyring']['unseal'] = (sealed, about) => {
+    if (keyring instanceof OperatorError) throw keyring
+    return keyring.unseal(sealed, about)
+  }
+  return {
+    looksAt: () => true,
+    documentOf: (name) => withReader(file, (connection) => sealedDocumentIn(connection, name)),
+    keyring: { unseal },
+  }
+}
+
+/** What it says where they are not at hand. */
+function keyringOf(config: Config) {
+  try {
+    return createKeyring(config, false)
+  } catch (error) {
+    if (error instanceof OperatorError) return error
+    throw error
+  }
+}
+
+/** What a look at the documents of a backup told, for people. @returns whether all of them are what they should be */
+export function tellLooked({ mended, damaged, untold }: Looked): boolean {
+  const tell = ({ length }: readonly string[], text: string) => {
+    if (length > 0) stream.write(`${length === 1 ? 'A document' : `${length} documents`} ${text}\n`)
+  }
+  tell(mended, 'had been altered in the backup: put there anew. Look at its disk.')
+  tell(damaged, 'cannot be opened in this instance, and what the backup had was left as it was: `souk check` tells more.')
+  tell(untold, 'could not be looked at again: the key, or the bucket, is not at hand.')
+  return damaged.length === 0
+}
+
+/**
+ * Copies the documents of a database into the directory beside its copy.
+ * @param files that the database names
+ * @param looking how those that are there are looked at again
+ */
+export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[], looking?: Looking): Promise<Copied> {
   const into = createFileStore(documentsBeside(target))
   return withProgress('Copying documents', files, (onBytes) =>
-    copyFiles(files, { from: documentStores(config, port), to: { of: () => into } }, onBytes),
+    copyFiles(files, { from: documentStores(config, port), to: { of: () => into }, looking }, onBytes),
   )
 }
 

@@ -1,6 +1,6 @@
 import { linkSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseRefused } from '../../db/engine.ts'
+import { DatabaseRefused, engineErrorCode } from '../../db/engine.ts'
 import { serversOf } from '../../db/hosts.ts'
 import { type Moved, move as moveDatabase, type Searchable, type Watch } from '../../db/moving/move.ts'
 import { openSource, type Source } from '../../db/moving/source.ts'
@@ -11,7 +11,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { searchWords } from '../modules/catalog/domain.ts'
-import type { Copied, NamedFile } from '../modules/lending-document/index.ts'
+import { type Copied, type NamedFile, nothingCopied } from '../modules/lending-document/index.ts'
 import type { Input } from './command.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { documentsIntoBucket, namedFiles } from './documents.ts'
@@ -53,7 +53,7 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${goesOn}`)
   let source: Source | undefined
-  let copied: Copied = { files: 0, bytes: 0, missing: [] }
+  let copied = nothingCopied
   const watch = watching()
   try {
     source = openSource(file)
@@ -78,10 +78,14 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   }
 }
 
+const refusedLogin = /^(28P01|28000|3D000)$/
+
 /** What the server of the target says is about that one, and not about the instance. */
 function asTold(error: unknown): unknown {
   if (error instanceof DatabaseRefused) return new OperatorError(`Not moved: ${error.message}`)
   if (isUnavailable(error)) return new OperatorError(`The server of --to does not answer: see that it runs, and check the URL. ${goesOn}`)
+  if (refusedLogin.test(engineErrorCode(error) ?? ''))
+    return new OperatorError('The server of --to refused the login: check user, password and database in the URL')
   return error
 }
 

@@ -4,6 +4,7 @@ import type { Processor } from '../clients/processors/processor.ts'
 import { openServiceManager } from '../clients/service-manager.ts'
 import type { Config } from '../config.ts'
 import { type Instance, openInstance } from '../instance.ts'
+import { tellOfSameDisk } from '../modules/backup/index.ts'
 import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
 import { shipLog } from '../modules/log-shipping/index.ts'
@@ -84,6 +85,7 @@ export async function serve(
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
   await noteStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
   const jobs = startJobs(instance.deps)
+  tellOfSameDisk(instance.deps)
   const shipping = await shipLog(instance.deps)
   log.info('server.started', {
     url: serving.url,

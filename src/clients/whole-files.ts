@@ -1,4 +1,5 @@
 /** Files that are whole or not there, as stores of documents and of backups write and read them. */
+import { statSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { AppError } from '../core/errors.ts'
@@ -66,6 +67,18 @@ export async function freeOf(directory: string): Promise<number> {
   await make(directory)
   const { bavail, bsize } = await statfs(directory)
   return bavail * bsize
+}
+
+/** Which disk a path is on, or would be once it is made; undefined where we may not look. */
+export function deviceOf(path: string): number | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found) return found.dev
+  } catch {
+    return undefined
+  }
+  const parent = dirname(resolve(path))
+  return parent === resolve(path) ? undefined : deviceOf(parent)
 }
 
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {

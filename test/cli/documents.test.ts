@@ -137,6 +137,28 @@ describeProcesses('documents and the commands', () => {
     expect([lacking.status, lacking.stderr.startsWith('A document of it is neither in ')]).toEqual([1, true])
   })
 
+  test('a backup that replaces another looks at its documents again: what is altered there is put there anew, and nothing is that does not open', async () => {
+    const { dataDir, database } = await withDocuments()
+    const [file, folder] = [join(temporaryDir(), 'shop.db'), join(temporaryDir(), 'copies')]
+    const settings = { BACKUP_DIR: folder }
+    const [name = ''] = namesIn(database)
+    const [own, ...copies] = [join(dataDir, 'documents', name), join(`${file}.files`, name), join(folder, 'documents', name)] as const
+    const both = async () => [await souk(['backup', file, '--force'], dataDir), await souk(['backup'], dataDir, { settings })]
+    for (const { status, stderr } of await both()) expect([status, stderr]).toEqual([0, ''])
+    const good = readFileSync(own)
+    const altered = Buffer.from(good)
+    altered[50] = (altered[50] ?? 0) ^ 1
+    for (const copy of copies) writeFileSync(copy, altered)
+    for (const { status, stderr } of await both()) expect([status, stderr]).toEqual([0, expect.stringContaining('put there anew')])
+    expect(copies.map((copy) => readFileSync(copy).equals(good))).toEqual([true, true])
+    writeFileSync(own, altered)
+    const [into, placed] = await both()
+    for (const made of [into, placed])
+      expect([made?.status, made?.stderr]).toEqual([1, expect.stringContaining('A document cannot be opened in this instance')])
+    expect(placed?.stdout).not.toContain('whole and checked')
+    expect(copies.map((copy) => readFileSync(copy).equals(good))).toEqual([true, true])
+  })
+
   test('a restore brings back a document that the disk has altered, and keeps what was there', async () => {
     const { dataDir, database } = await withDocuments()
     const file = join(temporaryDir(), 'shop.db')

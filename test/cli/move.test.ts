@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { getTableColumns, getTableName, is, Table } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
-import { sqliteMigrations } from '../../db/migrations/index.ts'
+import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
 import { planOf } from '../../db/moving/move.ts'
+import { withTarget } from '../../db/moving/target.ts'
 import { lockDataDir } from '../../db/open.ts'
 import * as schema from '../../db/schema/index.ts'
 import { tagWord } from '../../db/search-words.ts'
@@ -103,6 +104,10 @@ onPostgres('every table of the schema is moved to the last character, whatever b
   const target = await emptyPostgres()
   const to = (url: string) => ['move', '--to', url]
 
+  // What is wrong with --to is not said of the settings.
+  const nowhere = await souk(to(target.url.replace(/[^/]*$/, 'nowhere')), dataDir, { settings: keys })
+  expect(nowhere).toEqual(refusal('The server of --to refused the login'))
+
   // The server goes away in the middle.
   {
     await using wire = await wireTo(target.url, 'COPY "orders"', 'before')
@@ -159,6 +164,19 @@ onPostgres('every table of the schema is moved to the last character, whatever b
   expect(await souk(to(target.url), dataDir, { settings: keys })).toEqual(refusal('the target is not empty'))
   await client.end()
   await other.end()
+  await target.drop()
+})
+
+onPostgres('what fails to be read while a piece is under way ends the move, and nothing of that piece is there', async () => {
+  const target = await emptyPostgres()
+  await withTarget(target.url, { fingerprint: 'a', migrations: postgresMigrations, now: 0 }, async (to) => {
+    const piece = { upTo: 1n, rows: 1, sum: 0n, lines: Buffer.from('a\tb\t0\n') }
+    const put = to.put('attempts', ['id', 'bucket', 'at'], piece, () => {
+      throw new Error('the disk failed')
+    })
+    await expect(put).rejects.toThrow('the disk failed')
+    expect([to.reached('attempts').rows, await to.figures('attempts', [])]).toEqual([0, ['0']])
+  })
   await target.drop()
 })
 

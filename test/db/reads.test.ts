@@ -1,12 +1,14 @@
 /** Prepared reads: what their rows look like, and when they are of. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { constants, setPriority } from 'node:os'
 import { asc, count, desc, eq, gte, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { insertOf, prepare } from '../../db/prepared.ts'
 import { users } from '../../db/schema/people.ts'
 import { addresses } from '../../db/schema/selling.ts'
 import { shops } from '../../db/schema/shop.ts'
+import { stepBack } from '../../db/sqlite/step-back.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 const userRow = (id: string, createdAt: number) => ({
@@ -180,4 +182,14 @@ test('what is read aside is what was committed; a statement that fails says so, 
     })
     refused.close()
   }
+})
+
+test('a thread that may not step back is at work all the same', () => {
+  let asked: number | undefined
+  stepBack((priority) => {
+    asked = priority
+    // Refused by the system, as the kernel or a container may refuse it for this process.
+    setPriority(2 ** 30, priority)
+  })
+  expect(asked).toBe(process.platform === 'linux' ? constants.priority.PRIORITY_LOW : undefined)
 })

@@ -1,7 +1,7 @@
 import { link, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type BackupStore, isBackupName, type ListedCopy, unfinished } from '../../core/backup-store.ts'
-import { AppError } from '../../core/errors.ts'
+import { AppError, OperatorError } from '../../core/errors.ts'
 import { codeOf, freeOf, isFull, make, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
 
 const retryAfterSeconds = 5
@@ -10,7 +10,7 @@ const abandonedMs = 24 * 60 * 60 * 1000
 
 /**
  * A folder for copies of an instance, for its owner alone. Files have another name until they are on the disk.
- * @param directory made when the first file comes
+ * @param directory made when the first file comes, in a folder that is there: one that is not is a disk that is not mounted
  * @param now milliseconds since the epoch
  */
 export function createFolderStore(directory: string, now: () => number): BackupStore {
@@ -18,6 +18,12 @@ export function createFolderStore(directory: string, now: () => number): BackupS
   const pathOf = (name: string): string => {
     if (!isBackupName(name)) throw new Error('not a name of a copy')
     return resolve(root, name)
+  }
+
+  async function confirmMounted(): Promise<void> {
+    const parent = dirname(resolve(root))
+    if (!(await statOf(root)) && !(await statOf(parent)))
+      throw new OperatorError(`${parent} is not there, and so nothing can be put into ${root}: is it mounted?`)
   }
 
   /** Depth first, in the order of the bytes of whole names: a folder stands where its slash stands. */
@@ -46,6 +52,7 @@ export function createFolderStore(directory: string, now: () => number): BackupS
     place: root,
     async put(name, chunks) {
       const path = pathOf(name)
+      await confirmMounted()
       try {
         return await writeWhole(path, `${path}${unfinished}`, chunks, 'w')
       } catch (error) {
@@ -56,6 +63,7 @@ export function createFolderStore(directory: string, now: () => number): BackupS
     },
     async adopt(name, path) {
       const target = pathOf(name)
+      await confirmMounted()
       await make(dirname(target))
       try {
         await link(path, target)
@@ -77,7 +85,10 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       for (let folder = dirname(path); folder !== resolve(root); folder = dirname(folder)) if (!(await removeEmpty(folder))) return
     },
     list: (prefix) => walk('', prefix),
-    free: () => freeOf(root),
+    async free() {
+      await confirmMounted()
+      return freeOf(root)
+    },
   }
 }
 

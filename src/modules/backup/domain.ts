@@ -99,6 +99,19 @@ export function kept<B extends Pick<Backup, 'name' | 'at'>>(
 export const isLate = (lastAt: number | undefined, since: number, now: number, lateHours: number): boolean =>
   now - (lastAt ?? since) > lateHours * hourMs
 
+/**
+ * Whether a backup looks at a document again that is in the target already: at a seventh of them each day (UTC), at each within seven days.
+ * @param at milliseconds since the epoch
+ */
+export const isLookedAtOn = (at: number, document: string): boolean =>
+  (Number.parseInt(sha256(document).slice(0, 8), 16) + Math.floor(at / dayMs)) % 7 === 0
+
+/** Whether a place lies on the disk of the data. @param deviceOf tells one disk from another; undefined where nobody can tell */
+export const isOnSameDisk = (place: string, dataDir: string, deviceOf: (path: string) => number | undefined): boolean => {
+  const device = deviceOf(place)
+  return device !== undefined && device === deviceOf(dataDir)
+}
+
 /** The id of a key that is random: it gives nothing away. */
 export const keyId = (secret: Uint8Array): string => sha256(Buffer.from(secret).toString('hex')).slice(0, 8)
 

@@ -3,4 +3,4 @@ export { type BackupDeps, type BackupState, backupParts, backupPlaces, backupsDi
 export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys } from './restoring.ts'
 export { documentsOf, listBackups, type Made, makeBackup, targetOf } from './service.ts'
 export { type BackupPlace, type BackupTarget, openTarget, textOf } from './targets.ts'
-export { backUp, backupMetrics, checkQuickly, isBackupLate, watchBackups } from './tending.ts'
+export { backUp, backupMetrics, checkQuickly, isBackupLate, tellOfSameDisk, watchBackups } from './tending.ts'

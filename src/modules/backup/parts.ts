@@ -1,6 +1,6 @@
 import { createBucketStore } from '../../clients/backups/bucket.ts'
 import { createFolderStore } from '../../clients/backups/folder.ts'
-import { readChunks } from '../../clients/whole-files.ts'
+import { deviceOf, readChunks } from '../../clients/whole-files.ts'
 import type { Config } from '../../config.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
@@ -47,11 +47,12 @@ export const backupParts = ({ config, log, sleep, clock }: Pick<Deps, 'config' |
   /** Those that were opened: the passphrase is worked out once a process. */
   backupTargets: new Map<BackupPlace, BackupTarget>(),
   readFile: readCopy,
+  deviceOf,
   backupState: { since: clock.now(), lastIn: new Map(), failures: 0 } as BackupState,
 })
 export type BackupDeps = Pick<
   Deps,
   'config' | 'db' | 'clock' | 'clockWatch' | 'log' | 'sleep' | 'randomBytes' | 'build' | 'keyring' | 'diskFree'
 > &
-  Pick<LendingDocumentDeps, 'documentStores'> &
+  Pick<LendingDocumentDeps, 'documentStores' | 'lendingDocumentStore'> &
   ReturnType<typeof backupParts>

@@ -4,7 +4,7 @@ import type { BackupStore, ListedCopy } from '../../core/backup-store.ts'
 import type { DocumentStore } from '../../core/documents.ts'
 import { AppError, OperatorError } from '../../core/errors.ts'
 import { SealBroken } from '../../lib/sealed-stream.ts'
-import { type Copied, copyFiles, type NamedFile } from '../lending-document/index.ts'
+import { type Copied, copyFiles, type Looked, type Looking, type NamedFile, nothingCopied } from '../lending-document/index.ts'
 import {
   type Backup,
   backupName,
@@ -24,6 +24,8 @@ import { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from
 
 /** What a crash left is removed once it is so old: until then it may be at work elsewhere. */
 const settlesMs = 24 * 60 * 60 * 1000
+/** Of names in a line of the log. */
+const namesTold = 5
 /** Between two pauses. */
 const pacedBytes = 1024 * 1024
 
@@ -41,7 +43,7 @@ export type MakingDeps = Pick<
   | 'backupTargets'
   | 'readFile'
 > & {
-  readonly keyring: Pick<BackupDeps['keyring'], 'secretsText'>
+  readonly keyring: Pick<BackupDeps['keyring'], 'secretsText' | 'unseal'>
 }
 
 export type MakingOptions = {
@@ -49,10 +51,13 @@ export type MakingOptions = {
   /** Gives whoever is served as much time as is taken. */
   readonly isPaced: boolean
   readonly onBytes?: (bytes: number) => void
+  /** Which of the documents that are in a place already are looked at again, and what they belong to. */
+  readonly looking: Pick<Looking, 'looksAt' | 'documentOf'>
 }
 
-/** What came of it in each place: its manifest, or what it failed with. */
-export type Made = { readonly place: BackupPlace } & ({ readonly manifest: Manifest } | { readonly error: unknown })
+/** What came of it in each place: its manifest and what a look at its documents told, or what it failed with. */
+export type Made = { readonly place: BackupPlace } & (Put | { readonly error: unknown })
+type Put = { readonly manifest: Manifest; readonly looked: Looked }
 
 /** The place, opened once a process. @throws OperatorError, AppError UNAVAILABLE */
 export async function targetOf(
@@ -70,8 +75,15 @@ export async function targetOf(
  * Makes a backup in every place. One that fails holds up no other; what is begun and not whole has no manifest, and is removed a day later.
  * @throws OperatorError when there is no room for the copy; DatabaseRefused when the database is damaged
  */
-export async function makeBackup(deps: MakingDeps, { file, isPaced, onBytes }: MakingOptions): Promise<Made[]> {
+export async function makeBackup(
+  deps: MakingDeps,
+  { file, isPaced, onBytes, looking: { looksAt, documentOf } }: MakingOptions,
+): Promise<Made[]> {
   const at = deps.clock.now()
+  const looking: Looking = {
+    ...{ looksAt, documentOf, keyring: deps.keyring },
+    pace: (chunks) => (isPaced ? paced(deps, chunks) : chunks),
+  }
   const targets = await Promise.all(
     deps.backupPlaces.map(async (place) => {
       try {
@@ -93,8 +105,8 @@ export async function makeBackup(deps: MakingDeps, { file, isPaced, onBytes }: M
       made.push(
         target === undefined
           ? { place, error }
-          : await put(deps, target, copy, { at, isPaced }).then(
-              (manifest) => ({ place, manifest }),
+          : await put(deps, target, copy, { at, isPaced, looking }).then(
+              (done) => ({ place, ...done }),
               (failed: unknown) => ({ place, error: failed }),
             ),
       )
@@ -108,11 +120,11 @@ async function put(
   deps: MakingDeps,
   target: BackupTarget,
   copy: FileCopy,
-  { at, isPaced }: { at: number; isPaced: boolean },
-): Promise<Manifest> {
+  { at, isPaced, looking }: { at: number; isPaced: boolean; looking: Looking },
+): Promise<Put> {
   const { store, isSealed } = target
   const name = backupName(at)
-  const { missing } = await putDocuments(deps, target, copy.documents)
+  const { missing, mended, damaged, untold } = await putDocuments(deps, target, copy.documents, looking)
   if (isSealed) await store.put(keysOf(name), chunkOf(deps.keyring.secretsText()))
   const isTaken = await store.adopt?.(databaseOf(name), copy.path)
   const chunks = deps.readFile(copy.path)
@@ -132,7 +144,7 @@ async function put(
   }
   await store.put(manifestOf(name), chunkOf(`${JSON.stringify(manifest, null, 1)}\n`))
   await removeOthers(deps, target, manifest).catch((error: unknown) => deps.log.warn('backup.not_tidied', { place: store.place, error }))
-  return manifest
+  return { manifest, looked: { mended, damaged, untold } }
 }
 
 /** Lets whoever is served have as much time as the copying takes. */
@@ -151,11 +163,33 @@ async function* paced(
   }
 }
 
-/** Copies what is not there yet. @returns names of those that could not be read */
-async function putDocuments({ documentStores }: MakingDeps, { raw }: BackupTarget, documents: readonly NamedFile[]): Promise<Copied> {
-  if (documents.length === 0) return { files: 0, bytes: 0, missing: [] }
+/** Copies what is not there yet, and what is there and not whole any more. @returns names of those that could not be read */
+async function putDocuments(
+  { documentStores, log }: MakingDeps,
+  { raw }: BackupTarget,
+  documents: readonly NamedFile[],
+  looking?: Looking,
+): Promise<Copied> {
+  if (documents.length === 0) return nothingCopied
   const into = documentsOf(raw)
-  return copyFiles(documents, { from: documentStores, to: { of: () => into } })
+  const copied = await copyFiles(documents, { from: documentStores, to: { of: () => into }, looking })
+  const { mended, damaged } = copied
+  const { place } = raw
+  if (mended.length > 0)
+    log.warn('backup.document_mended', {
+      place,
+      documents: mended.length,
+      names: mended.slice(0, namesTold),
+      advice: 'what had been put there was altered since: look at that disk',
+    })
+  if (damaged.length > 0)
+    log.error('backup.document_damaged', {
+      place,
+      documents: damaged.length,
+      names: damaged.slice(0, namesTold),
+      advice: 'the files of the instance do not open, and what was in the backup is as it was: `souk check` says which they are',
+    })
+  return copied
 }
 
 /** The documents of a place, as a store of documents. */

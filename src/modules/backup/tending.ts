@@ -2,7 +2,8 @@
 import { engineErrorCode } from '../../../db/engine.ts'
 import { OperatorError } from '../../core/errors.ts'
 import { known } from '../../lib/prometheus.ts'
-import { isLate } from './domain.ts'
+import { documentWithFile } from '../lending-document/index.ts'
+import { isLate, isLookedAtOn, isOnSameDisk } from './domain.ts'
 import type { BackupDeps } from './parts.ts'
 import { listBackups, makeBackup, targetOf } from './service.ts'
 import type { BackupPlace } from './targets.ts'
@@ -32,8 +33,10 @@ async function attempt(deps: BackupDeps): Promise<{ made: number }> {
   const { backupState: state, clock, log, db } = deps
   if (!db.file) return { made: 0 }
   const startedAt = clock.monotonic()
+  const now = clock.now()
+  const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf: (name: string) => documentWithFile(deps, name) }
   try {
-    const all = await makeBackup(deps, { file: db.file, isPaced: true })
+    const all = await makeBackup(deps, { file: db.file, isPaced: true, looking })
     const failed: string[] = []
     for (const one of all) {
       const place = one.place.store.place
@@ -77,6 +80,21 @@ export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean 
   const behind = deps.backupPlaces.filter((place) => isBehind(deps, place) || !state.lastIn.has(place))
   if (behind.length > 0) await backUp({ ...deps, backupPlaces: behind })
   return { isLate: isBackupLate(deps) }
+}
+
+/** Says at the start where the backups lie on the disk that they are to survive: it may be that another is not mounted. */
+export function tellOfSameDisk({
+  config: { backupDir, backupEnabled, dataDir },
+  db,
+  log,
+  deviceOf,
+}: Pick<BackupDeps, 'config' | 'db' | 'log' | 'deviceOf'>): void {
+  if (!db.file || !backupEnabled || backupDir === undefined || !isOnSameDisk(backupDir, dataDir, deviceOf)) return
+  log.warn('backup.same_disk', {
+    place: backupDir,
+    advice:
+      'it is on the disk of DATA_DIR, and lost with it: is another one not mounted? Name a place elsewhere by BACKUP_DIR or BACKUP_S3_BUCKET',
+  })
 }
 
 type LateDeps = Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'config' | 'clock' | 'db'>

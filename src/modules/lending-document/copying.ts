@@ -1,8 +1,10 @@
 import type { DocumentStore, KeptDocument } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
-import { digestOfAll } from '../../lib/digest.ts'
-import { sealedLength } from '../../lib/sealed-stream.ts'
+import type { Keyring } from '../../core/keyring.ts'
+import { digesting, digestOfAll } from '../../lib/digest.ts'
+import { SealBroken, sealedLength } from '../../lib/sealed-stream.ts'
 import type { LendingDocument } from '../lending/domain.ts'
+import { contentOf, type SealedDocument } from './content.ts'
 
 /** A file that a database names. */
 export type NamedFile = Pick<LendingDocument, 'store' | 'storageName' | 'size'>
@@ -11,7 +13,28 @@ type Source = { of(kind: Kind): Pick<DocumentStore, 'get'> | undefined }
 type Target = { of(kind: Kind): Pick<DocumentStore, 'get' | 'put' | 'delete'> | undefined }
 
 /** What came of a copy: how much the files hold that are there now, and the names of those that are not. */
-export type Copied = { readonly files: number; readonly bytes: number; readonly missing: readonly string[] }
+export type Copied = { readonly files: number; readonly bytes: number; readonly missing: readonly string[] } & Looked
+
+/** What came of a look at those that were there already, by their names. */
+export type Looked = {
+  /** What was there was not what had been put there: now it is. */
+  readonly mended: readonly string[]
+  /** The file that is to be copied does not open, or is gone: what was there is as it was. */
+  readonly damaged: readonly string[]
+  /** The key that they are sealed under is not at hand, or their store does not answer: nobody can tell. */
+  readonly untold: readonly string[]
+}
+export const nothingCopied: Copied = { files: 0, bytes: 0, missing: [], mended: [], damaged: [], untold: [] }
+
+/** How a backup looks again at what is there in its whole length: a disk may have altered it. */
+export type Looking = {
+  readonly looksAt: (name: string) => boolean
+  /** The document that has a file of this name now. */
+  readonly documentOf: (name: string) => Promise<SealedDocument | undefined> | SealedDocument | undefined
+  readonly keyring: Pick<Keyring, 'unseal'>
+  /** Reads a file no faster than others can bear. */
+  readonly pace?: (chunks: AsyncGenerator<Uint8Array>) => AsyncGenerator<Uint8Array>
+}
 
 export type CopyPlan = {
   /** The store of a file, by what its row says; undefined where there is none. */
@@ -22,6 +45,8 @@ export type CopyPlan = {
    * replaced is put here first.
    */
   readonly replacedTo?: DocumentStore
+  /** What is there in its whole length is replaced where it is not the same, and the file that is to be copied opens to its end. */
+  readonly looking?: Looking | undefined
 }
 
 /**
@@ -33,10 +58,11 @@ export type CopyPlan = {
  */
 export async function copyFiles(
   files: AsyncIterable<NamedFile> | Iterable<NamedFile>,
-  { from, to, replacedTo }: CopyPlan,
+  { from, to, replacedTo, looking }: CopyPlan,
   onBytes: (bytes: number) => void = () => undefined,
 ): Promise<Copied> {
   const missing: string[] = []
+  const looked = { mended: [] as string[], damaged: [] as string[], untold: [] as string[] }
   const silent = new Set<Kind>()
   let [count, bytes] = [0, 0]
   for await (const { store, storageName: name, size } of files) {
@@ -44,28 +70,34 @@ export async function copyFiles(
     const target = to.of(store)
     const there = wholeOf(await target?.get(name), length)
     let isThere = there !== undefined
-    if (target && !silent.has(store) && (!there || replacedTo))
+    const isLookedAt = there !== undefined && looking?.looksAt(name) === true
+    if (target && !silent.has(store) && (!there || replacedTo || isLookedAt))
       try {
-        const file = wholeOf(await read(() => from.of(store)?.get(name)), length)
-        if (file && !(there && (await isSame(file, there)))) {
+        const source = from.of(store)
+        const file = wholeOf(await read(() => source?.get(name)), length)
+        const verdict = isLookedAt ? (source ? await verdictOn(looking, name, file, there) : 'untold') : undefined
+        if (verdict === 'damaged' || verdict === 'untold') looked[verdict].push(name)
+        if (file && (isLookedAt ? verdict === 'differs' : !(there && (await isSame(file, there))))) {
           if (there && replacedTo) await keep(replacedTo, name, there)
           // What an earlier copy left of it half-way is in the way of another one.
           await target.delete(name)
           isThere = false
           await target.put(name, chunksOf(file))
           isThere = true
+          if (isLookedAt) looked.mended.push(name)
         }
       } catch (error) {
         if (!(error instanceof Unread)) throw error
         if (isSilent(error.cause)) silent.add(store)
       }
+    if (isLookedAt && silent.has(store)) looked.untold.push(name)
     if (isThere) {
       count++
       bytes += length
       onBytes(bytes)
     } else missing.push(name)
   }
-  return { files: count, bytes, missing }
+  return { files: count, bytes, missing, ...looked }
 }
 
 const wholeOf = (file: KeptDocument | undefined, length: number): KeptDocument | undefined => (file?.bytes === length ? file : undefined)
@@ -93,6 +125,40 @@ async function* chunksOf(file: KeptDocument): AsyncGenerator<Uint8Array> {
 async function isSame(file: KeptDocument, there: KeptDocument): Promise<boolean> {
   const wanted = await digestOfAll(chunksOf(file))
   return wanted === (await digestOfAll(there.chunks()).catch(() => undefined))
+}
+
+/**
+ * What a look at both files tells, each read once. Undefined: they are the same, or the document is gone meanwhile.
+ * @throws Unread when the store of what is to be copied does not answer; what the other one throws when it does not
+ */
+async function verdictOn(
+  { documentOf, keyring, pace = (chunks) => chunks }: Looking,
+  name: string,
+  file: KeptDocument | undefined,
+  there: KeptDocument,
+): Promise<'differs' | 'damaged' | 'untold' | undefined> {
+  // After the file was looked for: it goes later than its row.
+  const document = await documentOf(name)
+  if (!document) return undefined
+  if (!file) return 'damaged'
+  let wanted: string | undefined
+  const chunks = () =>
+    digesting(pace(chunksOf(file)), (sha256) => {
+      wanted = sha256
+    })
+  try {
+    for await (const _ of contentOf({ keyring }, document, { bytes: file.bytes, chunks }));
+  } catch (error) {
+    if (error instanceof SealBroken) return 'damaged'
+    if (!(error instanceof Unread)) return 'untold'
+    if (error.cause instanceof AppError) throw error
+    return 'damaged'
+  }
+  const found = await digestOfAll(there.chunks()).catch((error: unknown) => {
+    if (isSilent(error)) throw error
+    return undefined
+  })
+  return found === wanted ? undefined : 'differs'
 }
 
 /** Puts a file that is to be replaced where it is kept, as far as it can be read. */

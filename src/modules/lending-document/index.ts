@@ -1,5 +1,6 @@
-export { type Copied, copyFiles, dropOthers, isSilent, type NamedFile } from './copying.ts'
-export { countDocuments, type DocumentFault, documentFaults, orphanedFiles, sweepDocuments } from './keeping.ts'
+export type { SealedDocument } from './content.ts'
+export { type Copied, copyFiles, dropOthers, isSilent, type Looked, type Looking, type NamedFile, nothingCopied } from './copying.ts'
+export { countDocuments, type DocumentFault, documentFaults, documentWithFile, orphanedFiles, sweepDocuments } from './keeping.ts'
 export {
   createFileStore,
   type DocumentStores,

@@ -1,9 +1,10 @@
 import { type DocumentStore, documentSettlesMs, type ListedDocument } from '../../core/documents.ts'
 import type { LendingDocument } from '../lending/domain.ts'
+import { contentOf } from './content.ts'
 import { isSilent } from './copying.ts'
 import type { LendingDocumentDeps } from './parts.ts'
 import { otherThan } from './registering.ts'
-import { contentOf, fileOf } from './service.ts'
+import { fileOf } from './service.ts'
 
 const pageRows = 200
 const lookUpAtOnce = 200
@@ -55,6 +56,12 @@ export async function sweepDocuments(deps: KeepingDeps & Pick<LendingDocumentDep
 /** How many documents there are. */
 export const countDocuments = ({ lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>): Promise<number> =>
   lendingDocumentStore.count()
+
+/** The document that has a file of this name now. */
+export const documentWithFile = (
+  { lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>,
+  storageName: string,
+): Promise<LendingDocument | undefined> => lendingDocumentStore.withFile(storageName)
 
 /** A document whose file is not as it was handed in. */
 export type DocumentFault = { readonly document: LendingDocument; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }

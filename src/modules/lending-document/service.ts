@@ -4,10 +4,11 @@ import { documentName, type KeptDocument } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
-import { hashing, openStream, SealBroken, sealedLength, sealStream, streamKeys } from '../../lib/sealed-stream.ts'
+import { hashing, SealBroken, sealedLength, sealStream, streamKeys } from '../../lib/sealed-stream.ts'
 import { audited } from '../audit/index.ts'
 import { allowedIn, type LendingApplication, type LendingDocument, type LendingStatus } from '../lending/domain.ts'
 import { appendEvent, applicationWithId, checklistOf, noSuchApplication, withoutUploaded, withUploaded } from '../lending/index.ts'
+import { contentOf } from './content.ts'
 import { type DocumentView, documentDifference, documentView, fileSeal, secretSeal } from './domain.ts'
 import type { LendingDocumentDeps } from './parts.ts'
 import { assertOwn } from './registering.ts'
@@ -307,19 +308,4 @@ export async function fileOf(
   if (!file) throw new Missing()
   if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')
   return file
-}
-
-/** @throws SealBroken where it does not open, or is not what was handed in */
-export async function* contentOf(
-  { keyring }: Pick<LendingDocumentDeps, 'keyring'>,
-  document: LendingDocument,
-  file: KeptDocument,
-): AsyncGenerator<Uint8Array> {
-  const keys = streamKeys(Buffer.from(keyring.unseal(document.sealedKey, secretSeal(document)), 'base64'))
-  let hash = ''
-  const plain = openStream(keys.seal, fileSeal(document), file.chunks())
-  yield* hashing(keys.hash, plain, (told) => {
-    hash = told
-  })
-  if (hash !== document.hash) throw new SealBroken('a document is not what was handed in')
 }

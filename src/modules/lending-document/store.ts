@@ -5,6 +5,7 @@ import { lendingApplications, lendingDocuments, registeredStores } from '../../.
 import type { LendingApplication, LendingDocument } from '../lending/domain.ts'
 
 const one = rowsOf(lendingDocuments, ['applicationId', 'key'])
+const byStorageName = rowsOf(lendingDocuments, ['storageName'])
 const insert = insertOf(lendingDocuments)
 const registered = rowsOf(registeredStores, ['kind'])
 const register = insertOf(registeredStores, 'leave')
@@ -16,6 +17,10 @@ export type StoreVerdict = 'OWN' | 'OTHER' | 'SILENT'
 export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(applicationId: string, key: string, from: Pick<Reader, 'first'> = read): Promise<LendingDocument | undefined> {
     return from.first(one, { applicationId, key })
+  },
+  /** The document that has this file. */
+  async withFile(storageName: string): Promise<LendingDocument | undefined> {
+    return read.first(byStorageName, { storageName })
   },
   async insert(tx: Writer, document: LendingDocument): Promise<void> {
     await insert(tx, document)

@@ -1,7 +1,7 @@
 /** What a store of backups promises, of each of the two there are, and of each when it is sealed. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createBucketStore } from '../../../src/clients/backups/bucket.ts'
 import { createFolderStore } from '../../../src/clients/backups/folder.ts'
@@ -54,6 +54,19 @@ const stores: Record<string, () => BackupStore> = {
   'a sealed folder': () => sealed(folder()),
   'a sealed bucket': () => sealed(bucket({ pageSize: 2 }).store),
 }
+
+test('a folder is made where the one that it is in is there, and else nothing is: its disk may not be mounted', async () => {
+  const mountPoint = join(temporaryDir(), 'mnt')
+  const store = folder(join(mountPoint, 'copies'))
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('a copy')
+  }
+  for (const work of [() => store.put('a/b', bytes()), () => store.adopt?.('a/b', import.meta.path), () => store.free()])
+    await expect(work()).rejects.toThrow(`${mountPoint} is not there, and so nothing can be put into ${mountPoint}/copies: is it mounted?`)
+  expect([existsSync(mountPoint), await store.get('a/b')]).toEqual([false, undefined])
+  mkdirSync(mountPoint)
+  expect(await store.put('a/b', bytes())).toBe(6)
+})
 
 for (const [what, open] of Object.entries(stores)) {
   describe(what, () => {

@@ -1,5 +1,14 @@
 import { expect, test } from 'bun:test'
-import { backupName, isLate, isNameOfBackup, kept, parseManifest, rowProblems } from '../../../src/modules/backup/domain.ts'
+import {
+  backupName,
+  isLate,
+  isLookedAtOn,
+  isNameOfBackup,
+  isOnSameDisk,
+  kept,
+  parseManifest,
+  rowProblems,
+} from '../../../src/modules/backup/domain.ts'
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour
@@ -94,4 +103,22 @@ test('rows that differ are named by their table, whichever side lacks it', () =>
     'c: no rows, and 3 on record',
     'd: 4 rows, and none on record',
   ])
+})
+
+test('a document is looked at again on one of any seven days, the whole day long, and the documents on different ones', () => {
+  const names = Array.from({ length: 700 }, (_, nth) => nth.toString(16).padStart(40, '0'))
+  const days = Array.from({ length: 7 }, (_, nth) => at('2026-12-28T00:00:00Z') + nth * day)
+  for (const name of names) expect(days.filter((one) => isLookedAtOn(one, name)).length).toBe(1)
+  const counts = days.map((one) => names.filter((name) => isLookedAtOn(one, name)).length)
+  expect([Math.min(...counts) > 50, Math.max(...counts) < 200]).toEqual([true, true])
+  expect(names.filter((name) => isLookedAtOn(days[0] ?? 0, name))).toEqual(
+    names.filter((name) => isLookedAtOn((days[0] ?? 0) + day - 1, name)),
+  )
+})
+
+test('a place is on the disk of the data where both are of one device, and not where nobody can tell', () => {
+  const devices: Record<string, number> = { '/data': 1, '/data/copies': 1, '/mnt/other': 2 }
+  const deviceOf = (path: string) => devices[path]
+  expect(['/data/copies', '/mnt/other', '/closed'].map((place) => isOnSameDisk(place, '/data', deviceOf))).toEqual([true, false, false])
+  expect(isOnSameDisk('/closed', '/closed', deviceOf)).toBe(false)
 })

@@ -10,7 +10,7 @@ import { backUp } from '../../../jobs/back-up.ts'
 import { jobs, runJob } from '../../../jobs/index.ts'
 import { checkQuickly } from '../../../jobs/quick-check.ts'
 import { watchBackups } from '../../../jobs/watch-backups.ts'
-import { findBackup, listBackups, type Manifest, readKeys, targetOf } from '../../../src/modules/backup/index.ts'
+import { findBackup, listBackups, type Manifest, readKeys, targetOf, tellOfSameDisk } from '../../../src/modules/backup/index.ts'
 import { shipLog } from '../../../src/modules/log-shipping/index.ts'
 import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -107,6 +107,51 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await backUp(app.deps)
     expect(readdirSync(join(folder, 'documents'))).toEqual([...manifestIn(folder).documents])
     expect(manifestIn(folder).documents).not.toContain(name)
+  })
+
+  test('mends within seven days what a disk has altered in its places, and never puts a document of its own that is damaged in place of a good one', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const { server, settings } = bucket()
+    await using app = await testApp({ ...lendingOn, ...settings, BACKUP_DIR: folder })
+    const { merchant, id } = await borrower(app)
+    await upload(app, merchant.token, id, 'ein_letter', pdf(200_000))
+    await backUp(app.deps)
+    const [name = ''] = readdirSync(join(folder, 'documents'))
+    const own = join(app.deps.config.dataDir, 'documents', name)
+    const [copy, object] = [join(folder, 'documents', name), `souk-backups/documents/${name}`]
+    const good = readFileSync(own)
+    const altered = Buffer.from(good)
+    altered[100_000] = (altered[100_000] ?? 0) ^ 1
+    const week = async () => {
+      for (let nth = 0; nth < 7; nth++) {
+        app.clock.advance(day)
+        await backUp(app.deps)
+      }
+    }
+    const isGood = () => [readFileSync(copy), server.objects.get(object)?.bytes].map((bytes) => bytes && good.equals(bytes))
+    writeFileSync(copy, altered)
+    server.objects.set(object, { bytes: altered, at: new Date() })
+    await week()
+    expect([isGood(), events(app, 'backup.document_mended').length, events(app, 'backup.document_damaged').length]).toEqual([
+      [true, true],
+      2,
+      0,
+    ])
+    writeFileSync(own, altered)
+    await week()
+    expect([isGood(), events(app, 'backup.document_mended').length, events(app, 'backup.document_damaged').length]).toEqual([
+      [true, true],
+      2,
+      2,
+    ])
+  })
+
+  test('says at its start where its backups are on the disk of its data, and nothing where they are not', async () => {
+    await using app = await testApp({ BACKUP_DIR: join(temporaryDir(), 'copies') })
+    tellOfSameDisk({ ...app.deps, deviceOf: (path) => path.length })
+    expect(events(app, 'backup.same_disk')).toEqual([])
+    tellOfSameDisk({ ...app.deps, deviceOf: () => 7 })
+    expect(events(app, 'backup.same_disk').length).toBe(1)
   })
 
   test('says which documents are missing, and backs up the rest', async () => {

@@ -26,6 +26,7 @@ async function count(): Promise<void> {
     keysText: () => undefined,
     everyMs: 5,
     instance: '00000000',
+    shipper: 'the same',
   })
   /** When each was acknowledged. */
   const made: { n: number; at: number }[] = []

@@ -36,6 +36,8 @@ export const generationName = (instance: string, at: number, random: Uint8Array)
 
 /** The keys that the secrets of an instance are sealed under, those of before included. */
 export const shippedKeysName = (instance: string): string => `${shippedPrefix}${instance}/keys.json`
+/** Who ships the log of an instance. */
+export const claimName = (instance: string): string => `${shippedPrefix}${instance}/shipper`
 export const begunName = (generation: string): string => `${home(generation)}/begun`
 export const segmentName = ({ generation, index, at }: Omit<Segment, 'kind'>): string => `${home(generation)}/segment-${count(index)}-${at}`
 export const pagesName = ({ generation, begunAt }: Omit<Pages, 'kind'>): string => `${home(generation)}/pages-${begunAt}`

@@ -2,6 +2,7 @@ import { type CommitLog, LogBroken, type LogRange } from '../../../db/engine.ts'
 import type { BackupStore } from '../../core/backup-store.ts'
 import type { Deps } from '../../core/deps.ts'
 import { digesting } from '../../lib/digest.ts'
+import { AnotherShips, createClaim } from './claim.ts'
 import {
   begunName,
   generationName,
@@ -68,6 +69,8 @@ export type ShippingOptions = {
   readonly keysText: () => string | undefined
   /** Eight hex digits that tell it from others with the same target. */
   readonly instance: string
+  /** Names the data directory that ships: see `createClaim`. */
+  readonly shipper: string
 }
 
 /**
@@ -76,9 +79,10 @@ export type ShippingOptions = {
  */
 export function startShipping(
   deps: ShippingDeps,
-  { openStore, followLog, fileBytes, keysText, everyMs, instance }: ShippingOptions,
+  { openStore, followLog, fileBytes, keysText, everyMs, instance, shipper }: ShippingOptions,
 ): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
+  const claim = createClaim(deps, instance, shipper)
   const stopped = Promise.withResolvers<void>()
   let following: Following | undefined
   let timeline: Timeline | undefined
@@ -90,6 +94,7 @@ export function startShipping(
     const begun = { version: deps.build.version }
     // Before the log is held: there is no sense in holding it while the store does not answer.
     const store = await openStore()
+    await claim.take(store)
     timeline ??= timelineAfter(await shippedIn(store))
     const time = timeline
     const generation = generationName(instance, time.now(), deps.randomBytes(4))
@@ -243,6 +248,7 @@ export function startShipping(
   async function round(): Promise<void> {
     following ??= await begin()
     const now = following
+    await claim.keep(now.store)
     const copied = now.copying?.whole ? now.copying : undefined
     const upTo = await ship(now)
     if (copied) await conclude(now, copied)
@@ -254,6 +260,17 @@ export function startShipping(
   async function failure(error: unknown): Promise<void> {
     told.failures++
     const now = following
+    if (error instanceof AnotherShips) {
+      if (now || failed === 0)
+        log.error('log_shipping.another_ships', {
+          advice:
+            'two with the same data would give the shop two pasts: unset SHIP_LOG_SECONDS in the one that is a copy. This one ships nothing until the other has been silent for three minutes',
+        })
+      now?.log.close()
+      following = undefined
+      failed++
+      return
+    }
     if (now && !(now.broken || error instanceof LetGo)) {
       error = await refuseLength(now).then(
         () => error,
@@ -287,6 +304,7 @@ export function startShipping(
       const waitMs = failed === 0 ? everyMs : Math.max(everyMs, Math.min(retryMaxMs, everyMs * 2 ** failed))
       await Promise.race([deps.sleep(waitMs), stopped.promise])
     }
+    if (following) await claim.leave(following.store).catch((error: unknown) => log.warn('log_shipping.claim_left', { error }))
     following?.log.close()
   }
 

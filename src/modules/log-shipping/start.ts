@@ -1,13 +1,14 @@
 import type { Deps } from '../../core/deps.ts'
+import { digestOf } from '../../lib/digest.ts'
 import { type BackupDeps, targetOf } from '../backup/index.ts'
 import { firstVersion } from '../master-key/index.ts'
 import { type ShippingDeps, startShipping } from './service.ts'
 
 /** Ships the log of an embedded database to the first place that the settings name for backups, where they say so. */
 export async function shipLog(
-  deps: ShippingDeps & Pick<Deps, 'db'> & Pick<BackupDeps, 'backupPlaces' | 'backupTargets' | 'keyring'>,
+  deps: ShippingDeps & Pick<Deps, 'db' | 'processName'> & Pick<BackupDeps, 'backupPlaces' | 'backupTargets' | 'keyring'>,
 ): Promise<{ stop(): Promise<void> } | undefined> {
-  const { config, db, backupPlaces } = deps
+  const { config, db, backupPlaces, processName } = deps
   const place = backupPlaces.find(({ isNamed }) => isNamed)
   const { file } = db
   if (config.shipLogSeconds === undefined || !place || !file) return undefined
@@ -24,6 +25,8 @@ export async function shipLog(
     everyMs: config.shipLogSeconds * 1_000,
     // As its backups are told from others.
     instance: (await firstVersion(db)) ?? noInstance,
+    // Of a process, what stays when it is started anew: its machine and its data.
+    shipper: digestOf(`${processName.split(':', 1)[0]} ${config.dataDir}`).slice(0, 16),
   })
 }
 

@@ -38,7 +38,8 @@ export async function readiness(
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
 }
 
-type MetricsDeps = LogShippingDeps &
+type MetricsDeps = Parameters<typeof readiness>[0] &
+  LogShippingDeps &
   OperationsDeps &
   Pick<Deps, 'db' | 'build' | 'diskFree' | 'openFiles' | 'shared' | 'clockWatch' | 'errorNotes'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
@@ -74,7 +75,10 @@ async function askedFor(deps: MetricsDeps) {
  */
 export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): string[] }[]): Promise<string> {
   const { db, breakers } = deps
-  const { isolated = [], chains = [], byStatus, unfinished, webhooks, bytes } = await askedFor(deps)
+  const [{ isolated = [], chains = [], byStatus, unfinished, webhooks, bytes }, checks] = await Promise.all([
+    askedFor(deps),
+    readiness(deps),
+  ])
   const lines = [
     ...counts.flatMap((of) => of.lines()),
     ...processLines(deps),
@@ -108,6 +112,9 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...chainMetrics(deps, chains),
     ...jobLines(deps),
     ...aroundLines(deps, bytes),
+    ...labelled('souk_ready', 'Each check of /health/ready: 1 where it holds, 0 where it does not.', [
+      ...checks.map(({ name, ok }) => ({ labels: { check: name }, value: ok ? 1 : 0 })),
+    ]),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -24,10 +24,23 @@ type Options = {
   ahead?: () => number
   /** Of a shop that was there before. */
   folder?: string
+  /** Where another one ships to as well. */
+  storeFolder?: string
+  shipper?: string
+  /** By how many milliseconds more has passed than did. */
+  passed?: () => number
 }
 
 /** A database that counts, and the shipping of its log, a round whenever it is asked for. */
-function shop({ before = (store) => store, followLog = (open) => open, diskFree, ahead = () => 0, folder = temporaryDir() }: Options = {}) {
+function shop({
+  before = (store) => store,
+  followLog = (open) => open,
+  diskFree,
+  ahead = () => 0,
+  folder = temporaryDir(),
+  ...given
+}: Options = {}) {
+  const { storeFolder = join(folder, 'store'), shipper = 'the first', passed = () => 0 } = given
   const file = join(folder, 'shop.db')
   const isNew = !existsSync(file)
   const writer = new Sqlite(file, { create: true })
@@ -36,14 +49,14 @@ function shop({ before = (store) => store, followLog = (open) => open, diskFree,
     writer.run('CREATE TABLE counter (n INTEGER)')
     writer.run('INSERT INTO counter VALUES (0)')
   }
-  const store = createFolderStore(join(folder, 'store'), Date.now)
+  const store = createFolderStore(storeFolder, Date.now)
   const said: string[] = []
   const waiting = new Set<() => void>()
   let now = Date.now()
   const note = (event: string) => void said.push(event)
   const deps = {
     log: { debug: note, info: note, warn: note, error: note },
-    clock: { now: () => ++now + ahead(), monotonic: () => performance.now() },
+    clock: { now: () => ++now + ahead(), monotonic: () => performance.now() + passed() },
     ...{ sleep: () => new Promise<void>((resume) => waiting.add(resume)), randomBytes, build: { version: 'test' } },
     ...{ diskFree: diskFree ?? (() => undefined), config: { diskFreeMinBytes: 1_000, shipLogDays: 7 }, ...logShippingParts() },
   } as unknown as ShippingDeps
@@ -55,7 +68,7 @@ function shop({ before = (store) => store, followLog = (open) => open, diskFree,
       fileBytes: () => 0,
       keysText: () => undefined,
     },
-    ...{ everyMs: 1, instance: '00000000' },
+    ...{ everyMs: 1, instance: '00000000', shipper },
   })
   return {
     ...{ folder, writer, store, said, deps, stop },
@@ -214,4 +227,45 @@ test('a clock that jumps ahead, or is ahead at the start, makes nothing old that
   await second.until(() => second.snapshots() === 1)
   await second.stop()
   expect([await second.restored(moment), await second.restored()]).toEqual([0, 1])
+})
+
+test('a copy that is served beside its original ships nothing while that lives, and takes over once it is silent; nobody brings back the copy', async () => {
+  const minute = 60_000
+  let [passed, ofCopy] = [0, 0]
+  const original = shop({ passed: () => passed })
+  await original.until(() => original.snapshots() === 1)
+  const storeFolder = join(original.folder, 'store')
+  const copy = shop({ storeFolder, shipper: 'the copy', passed: () => ofCopy })
+  await copy.until(() => copy.said.includes('log_shipping.another_ships'))
+  copy.count()
+  // Two minutes of the copy, in which the original says that it lives.
+  for (const at of [1, 2, 3, 4]) {
+    ofCopy = at * minute
+    passed = at * (minute + 1_000)
+    original.count()
+    const { shippedAt } = original.deps.logShipping
+    await original.until(() => original.deps.logShipping.shippedAt !== shippedAt)
+    const { failures } = copy.deps.logShipping
+    await copy.until(() => copy.deps.logShipping.failures > failures + 1)
+  }
+  expect([copy.snapshots(), copy.deps.logShipping.shippedAt]).toEqual([0, undefined])
+  expect(await original.restored()).toBe(4)
+  // The original stands still: for the copy it has died, and when it goes on it sees that it was taken for dead.
+  ofCopy += 4 * minute
+  await copy.until(() => copy.snapshots() === 1)
+  expect(original.said).not.toContain('log_shipping.another_ships')
+  passed += 2 * minute
+  await original.until(() => original.said.includes('log_shipping.another_ships'))
+  await original.stop()
+  await copy.stop()
+})
+
+test('whoever is stopped leaves the log to the next, who need not wait', async () => {
+  const first = shop()
+  await first.until(() => first.snapshots() === 1)
+  await first.stop()
+  const next = shop({ storeFolder: join(first.folder, 'store'), shipper: 'another machine' })
+  await next.until(() => next.snapshots() === 1)
+  expect(next.said).not.toContain('log_shipping.another_ships')
+  await next.stop()
 })

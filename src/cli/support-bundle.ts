@@ -1,5 +1,5 @@
 /** `souk support-bundle FILE`: what whoever helps from outside has to know of an instance, in one file that holds no secret and no person. */
-import { linkSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { linkSync, lstatSync, readdirSync, statfsSync } from 'node:fs'
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os'
 import { join, resolve } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -184,7 +184,7 @@ function files({ dataDir, databaseUrl }: Config) {
     readdirSync(directory)
       .slice(0, filesMax)
       .map((name) => {
-        const { size, mode, mtime, uid } = statSync(join(directory, name))
+        const { size, mode, mtime, uid } = lstatSync(join(directory, name))
         return { name, bytes: size, mode: (mode & 0o7777).toString(8), owner: uid, changedAt: mtime.toISOString() }
       })
   const backups = join(dataDir, 'backups')

@@ -1,6 +1,6 @@
 /** The commands of whoever is woken at night, as they are called: beside a server, and where none starts. */
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { health } from '../../src/cli/health.ts'
@@ -260,9 +260,11 @@ describeProcesses('at 3 a.m., by processes', () => {
   test('a bundle is written where the settings have problems, and where the database is none', async () => {
     const dataDir = temporaryDir()
     writeFileSync(join(dataDir, 'souk.db'), 'this is no database')
+    symlinkSync('nowhere', join(dataDir, 'dangling'))
     const file = join(dataDir, 'bundle.json')
     expect((await souk(['support-bundle', file], dataDir)).status).toBe(0)
     const damaged = JSON.parse(readFileSync(file, 'utf8'))
+    expect(damaged.files.dataDir).toContainEqual(expect.objectContaining({ name: 'dangling' }))
     expect([damaged.settings.PORT, damaged.rows.failed, damaged.check]).toEqual([0, expect.stringContaining('damaged'), expect.anything()])
     rmSync(file)
     expect((await souk(['support-bundle', file], dataDir, { settings: { PORT: 'PLANTED' } })).status).toBe(0)

@@ -17,6 +17,7 @@ import { embeddedFile, inspectFile } from './database-file.ts'
 import { documentsIntoBucket, namedFiles } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
+import { noteMoved } from './moved.ts'
 import { createProgress, type Progress } from './progress.ts'
 
 /** All is there, but for documents that were not to be had. */
@@ -65,6 +66,7 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
       return documents.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
     }
     const moved = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
+    noteMoved(config, Date.now())
     watch.end()
     tellMoved(config, moved, documents, copied)
     return copied.missing.length === 0 ? 0 : incompleteStatus

@@ -13,6 +13,7 @@ import { resumeOrders, workMessages } from '../modules/order/index.ts'
 import { noteEnd, noteStart } from '../modules/platform/index.ts'
 import { listen, type Serving } from '../server.ts'
 import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
+import { refuseMoved } from './moved.ts'
 
 const jobsStopMaxMs = 10_000
 /** Longer than a write takes; a database that is away is not waited for. */
@@ -49,6 +50,7 @@ export async function serve(
   config: Config,
   { prepare, stoppedEarly = notReady, announce = readyText, processors, env = {} }: ServeOptions = {},
 ): Promise<void> {
+  refuseMoved(config)
   let opened: Instance | undefined
   const starting = onInterruption(() => stoppedEarly)
   const instance = await openInstance({

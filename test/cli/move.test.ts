@@ -210,6 +210,9 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   await using s3 = startS3()
   const moved = await souk(['move', '--to', target.url, '--env-file', envFile], dataDir, { settings: s3.settings })
   expect(moved).toMatchObject({ status: 0, stderr: '' })
+  const served = await souk(['serve'], dataDir, { settings: s3.settings })
+  expect([served.status, served.stdout]).toEqual([1, ''])
+  expect(served.stderr).toContain(`remove ${join(dataDir, 'MOVED')} if this one is to go on`)
   expect(moved.stdout).toContain('1 document of lending applications went into the bucket')
   expect(statSync(envFile).mode & 0o777).toBe(0o600)
   const settings = Object.fromEntries(

@@ -47,6 +47,7 @@ const beginUnhurried = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL bytea_
 const beginQuick = `${beginUnhurried}; SET LOCAL synchronous_commit = off`
 const nothing: Reached = { upTo: -9_223_372_036_854_775_808n, rows: 0, sum: 0n }
 const wordsAtOnce = 2_000
+const atWork = 'another `souk move` is at work on the target'
 
 /**
  * Lends the target: a database without a table, or one into which the same source was being moved.
@@ -105,6 +106,9 @@ async function begin(client: pg.Client, fingerprint: string, now: number): Promi
     await client.query(`INSERT INTO ${stateTable} VALUES ('', 0, 0, 0, $1)`, [fingerprint])
     await client.query('COMMIT')
   } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    // Two that begin at once: the one who comes second finds the table, or the name of it, there.
+    if (/^(42P07|23505)$/.test(engineErrorCode(error) ?? '')) throw new DatabaseRefused(atWork)
     if (engineErrorCode(error) === '42501')
       throw new DatabaseRefused('the user of the target may make no tables there: let it own the database, or its schema')
     throw error
@@ -139,7 +143,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
           before.upTo,
         ])
       : await client.query(`INSERT INTO ${stateTable} VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, [table, upTo, rows, sum])
-    if (rowCount !== 1) throw new DatabaseRefused('another `souk move` is at work on the target')
+    if (rowCount !== 1) throw new DatabaseRefused(atWork)
   }
 
   async function within<T>(begin: string, work: () => Promise<T>): Promise<T> {
@@ -188,7 +192,13 @@ async function targetOn(client: pg.Client): Promise<Target> {
     },
     reached: (table) => reached.get(table) ?? nothing,
     async clear(tables) {
-      await client.query(tables.map((table) => `DELETE FROM "${table}"`).join('; '))
+      await within(beginUnhurried, async () => {
+        // Waits for a piece of another one that is under way, and sees it.
+        await client.query(`LOCK TABLE ${stateTable} IN EXCLUSIVE MODE`)
+        const { rowCount } = await client.query(`SELECT 1 FROM ${stateTable}`)
+        if (rowCount !== reached.size) throw new DatabaseRefused(atWork)
+        await client.query(tables.map((table) => `DELETE FROM "${table}"`).join('; '))
+      })
     },
     put: (table, columns, piece, onSent) => noting(table, piece, () => copyIn(client, table, columns, piece.lines, onSent)),
     putWords: (piece, products) =>

@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { copyFileSync, readFileSync, statSync } from 'node:fs'
+import { copyFileSync, cpSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { getTableColumns, getTableName, is, Table } from 'drizzle-orm'
 import pg from 'pg'
@@ -254,6 +254,18 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   )
   expect(body.order).toMatchObject({ status: 'CONFIRMED', number: 1 })
   await app.close()
+  await target.drop()
+})
+
+onPostgres('of two who move into one database at once one does, and loses nothing by the other', async () => {
+  const { dataDir } = everyTable()
+  const other = temporaryDir()
+  cpSync(dataDir, other, { recursive: true, preserveTimestamps: true })
+  const target = await emptyPostgres()
+  const ended = await Promise.all([dataDir, other].map((from) => souk(['move', '--to', target.url], from, { settings: keys })))
+  expect(ended.map(({ status }) => status).sort()).toEqual([0, 1])
+  expect(ended.find(({ status }) => status === 1)?.stderr).toContain('Not moved: another `souk move` is at work')
+  expect(await souk(['move', '--to', target.url], dataDir, { settings: keys })).toMatchObject({ status: 1 })
   await target.drop()
 })
 

@@ -1,21 +1,13 @@
 /** Debian's PgBouncer in front of the server that the suite runs on, pooling by transaction. */
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { temporaryDir } from './database.ts'
+import { freePort } from './free-port.ts'
 
 const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => existsSync(path))
 
 /** Why there is none; undefined when there is. */
 export const whyNoPgBouncer = program === undefined ? 'PgBouncer is not installed' : undefined
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /**
  * Starts one before a database.

@@ -1,9 +1,9 @@
 /** Two PostgreSQL servers of this machine, of which the second one has every commit before it is acknowledged. */
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from './free-port.ts'
 
 const folder = globSync('/usr/lib/postgresql/*/bin/initdb')
   .sort()
@@ -12,14 +12,6 @@ const folder = globSync('/usr/lib/postgresql/*/bin/initdb')
 
 /** Why there is none; undefined when there is. */
 export const whyNoPostgres = folder === undefined ? 'the programs of PostgreSQL are not installed' : undefined
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** The servers refuse to run as root. */
 function userOfServers(): { uid?: number; gid?: number } {

@@ -1,18 +1,10 @@
 /** Redis itself, on a port of its own. */
-import { createServer } from 'node:net'
+import { freePort } from './free-port.ts'
 
 const binary = Bun.which('redis-server') ?? Bun.which('valkey-server')
 
 /** Why there is none; undefined when there is. */
 export const whyNoRedis = binary === null ? 'neither redis-server nor valkey-server is installed' : undefined
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 export async function startRedis() {
   const port = await freePort()

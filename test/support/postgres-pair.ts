@@ -38,7 +38,7 @@ export async function postgresPair() {
   const ports = [await freePort(), await freePort()] as const
   const [first, second] = [join(home, 'first'), join(home, 'second')] as const
   const settings =
-    'listen_addresses=127.0.0.1 fsync=off full_page_writes=off max_connections=100 shared_buffers=16MB max_wal_senders=4 wal_level=replica'
+    'listen_addresses=127.0.0.1 fsync=off full_page_writes=off max_connections=100 shared_buffers=16MB max_wal_senders=4 wal_level=replica wal_retrieve_retry_interval=200ms'
   const options = (port: number) => ['-o', [`-p ${port} -k ${home}`, ...settings.split(' ').map((one) => `-c ${one}`)].join(' ')]
   run('initdb', ['-D', first, '-U', 'souk', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'])
   run('pg_ctl', ['-D', first, '-w', '-l', join(home, 'first.log'), ...options(ports[0]), 'start'])

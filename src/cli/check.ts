@@ -3,10 +3,8 @@ import { sql } from 'drizzle-orm'
 import { type Database, engineErrorCode } from '../../db/engine.ts'
 import { postgresMigrations } from '../../db/migrations/index.ts'
 import { databaseFile } from '../../db/open.ts'
-import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
 import { readAside } from '../../db/sqlite/aside.ts'
-import { openSqlite } from '../../db/sqlite/engine.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
@@ -31,6 +29,7 @@ import { inspectFile } from './database-file.ts'
 import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress, whileWaiting } from './progress.ts'
+import { openBeside } from './with-database.ts'
 
 const listingProblemsMax = 20
 const failedStatus = 1
@@ -64,8 +63,7 @@ export async function* findings(config: Config): AsyncGenerator<Finding> {
     const migrations = await migrationState(config)
     yield migrations
     if (migrations.problems.length > 0) return
-    const db =
-      file === undefined ? openPostgres(config.databaseUrl, () => 0.5, { timeouts: unhurried }) : openSqlite(file, { besideServer: true })
+    const db = openBeside(config)
     try {
       yield* contentFindings(config, db)
       yield* ahead === undefined ? addedUp(db) : ahead.findings()

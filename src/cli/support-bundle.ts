@@ -7,8 +7,6 @@ import type { Database, Reader } from '../../db/engine.ts'
 import { serversOf } from '../../db/hosts.ts'
 import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
 import { databaseFile, isThere } from '../../db/open.ts'
-import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
-import { openSqlite } from '../../db/sqlite/engine.ts'
 import { createSafeFetch } from '../clients/safe-fetch.ts'
 import { type Config, ConfigError, settings as known, parseConfig } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -22,6 +20,7 @@ import type { Input } from './command.ts'
 import { explain } from './failure.ts'
 import { healthOf, placeOf } from './health.ts'
 import { onInterruption } from './interruption.ts'
+import { openBeside } from './with-database.ts'
 
 /** What a section comes to; what it fails with is told in its place, so that the others are there all the same. */
 type Section = () => unknown
@@ -150,10 +149,9 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
 }
 
 function open({ databaseUrl }: Config): Database {
-  if (!databaseUrl.startsWith('file:')) return openPostgres(databaseUrl, () => 0.5, { timeouts: unhurried })
-  const file = databaseFile(databaseUrl)
-  if (!isThere(file)) throw new OperatorError(`${file} is not there`)
-  return openSqlite(file, { besideServer: true })
+  if (databaseUrl.startsWith('file:') && !isThere(databaseFile(databaseUrl)))
+    throw new OperatorError(`${databaseFile(databaseUrl)} is not there`)
+  return openBeside({ databaseUrl })
 }
 
 const metricsMaxBytes = 4 * 1024 * 1024

@@ -22,16 +22,22 @@ export async function withDatabase<T>(config: Config, run: (db: Database) => Pro
   }
 }
 
-async function opened({ databaseUrl }: Config): Promise<Database> {
+/** The database for a command that only reads: beside a server if one runs, and however long a statement takes. Nothing is looked at before. */
+export const openBeside = ({ databaseUrl }: Pick<Config, 'databaseUrl'>): Database =>
+  databaseUrl.startsWith('file:')
+    ? openSqlite(databaseFile(databaseUrl), { besideServer: true })
+    : openPostgres(databaseUrl, () => 0.5, { timeouts: unhurried })
+
+async function opened(config: Config): Promise<Database> {
+  const { databaseUrl } = config
   if (databaseUrl.startsWith('file:')) {
-    const file = databaseFile(databaseUrl)
-    refuseBehind(inspectFile(file).pending.map(({ tag }) => tag))
-    return openSqlite(file, { besideServer: true })
+    refuseBehind(inspectFile(databaseFile(databaseUrl)).pending.map(({ tag }) => tag))
+    return openBeside(config)
   }
   if (!(await wasMigrated(databaseUrl)))
     throw new OperatorError('The database in DATABASE_URL holds nothing of souk: see that it is the right one')
   refuseBehind(await pendingPostgres(databaseUrl, postgresMigrations))
-  return openPostgres(databaseUrl, () => 0.5, { timeouts: unhurried })
+  return openBeside(config)
 }
 
 function refuseBehind(pending: readonly string[]): void {

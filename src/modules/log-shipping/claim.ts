@@ -55,7 +55,9 @@ export function createClaim({ clock }: Pick<Deps, 'clock'>, instance: string, sh
       if ((await othersRecord(store)) !== undefined) throw new AnotherShips('another one has taken over the log of this instance')
       await beat(store)
     },
-    /** Whoever comes next need not wait. */
-    leave: (store: BackupStore): Promise<void> => store.delete(name),
+    /** Whoever comes next need not wait. Another one's record stays. */
+    async leave(store: BackupStore): Promise<void> {
+      if ((await othersRecord(store)) === undefined) await store.delete(name)
+    },
   }
 }

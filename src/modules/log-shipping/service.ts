@@ -2,6 +2,7 @@ import { type CommitLog, LogBroken, type LogRange } from '../../../db/engine.ts'
 import type { BackupStore } from '../../core/backup-store.ts'
 import type { Deps } from '../../core/deps.ts'
 import { digesting } from '../../lib/digest.ts'
+import { chunkOf } from '../backup/index.ts'
 import { AnotherShips, createClaim } from './claim.ts'
 import {
   begunName,
@@ -87,6 +88,7 @@ export function startShipping(
   let following: Following | undefined
   let timeline: Timeline | undefined
   let keysShipped: string | undefined
+  let areKeysGone = false
   let isStopping = false
   let failed = 0
 
@@ -146,18 +148,14 @@ export function startShipping(
     let keys: string | undefined
     try {
       keys = keysText()
+      areKeysGone = false
     } catch (error) {
       // Others say that the key file is gone. The log is worth more with it than with neither.
-      log.warn('log_shipping.no_keys', { error })
+      if (!areKeysGone) log.warn('log_shipping.no_keys', { error })
+      areKeysGone = true
     }
     if (keys === undefined || keys === keysShipped) return
-    const bytes = Buffer.from(keys)
-    await store.put(
-      shippedKeysName(instance),
-      (async function* () {
-        yield bytes
-      })(),
-    )
+    await store.put(shippedKeysName(instance), chunkOf(keys))
     keysShipped = keys
   }
 

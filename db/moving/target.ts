@@ -89,14 +89,13 @@ const tablesThere = `
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e')
   ORDER BY 1`
 
+/** Of two that begin at once, the second waits for the lock and finds what the first has made. */
 async function begin(client: pg.Client, fingerprint: string, now: number): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(tablesThere)
-  if (rows.length > 0)
-    throw new DatabaseRefused(
-      `the target is not empty: ${rows.length === 1 ? `it has a table ${rows[0]?.name}` : `it has ${rows.length} tables, ${rows[0]?.name} among them`}. Make a new database for the move, and name that`,
-    )
   try {
-    await client.query('BEGIN')
+    // Whatever the database's default: who waited must see what the one before has done.
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('souk_move', 0))")
+    await refuseTables(client)
     await createLockRow(client, now)
     await client.query('INSERT INTO souk_migrations (tag, applied_at) VALUES ($1, $2)', [movingTag, now])
     // The first row is the source; the others say how far each table has come.
@@ -107,12 +106,19 @@ async function begin(client: pg.Client, fingerprint: string, now: number): Promi
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
-    // Two that begin at once: the one who comes second finds the table, or the name of it, there.
-    if (/^(42P07|23505)$/.test(engineErrorCode(error) ?? '')) throw new DatabaseRefused(atWork)
     if (engineErrorCode(error) === '42501')
       throw new DatabaseRefused('the user of the target may make no tables there: let it own the database, or its schema')
     throw error
   }
+}
+
+async function refuseTables(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(tablesThere)
+  if (rows.some(({ name }) => name === stateTable)) throw new DatabaseRefused(atWork)
+  if (rows.length > 0)
+    throw new DatabaseRefused(
+      `the target is not empty: ${rows.length === 1 ? `it has a table ${rows[0]?.name}` : `it has ${rows.length} tables, ${rows[0]?.name} among them`}. Make a new database for the move, and name that`,
+    )
 }
 
 /** Whatever has come of a source that was written to since is of no use. */

@@ -44,7 +44,7 @@ export async function findBackup(target: BackupTarget, name: string, now: number
   if (backups.length === 0)
     throw new OperatorError(
       unreadable.length === 0
-        ? `There is no backup in ${place}${unrecorded.length === 0 ? '' : `, and ${unrecorded.join(', ')} ${withoutRecord}`}`
+        ? `There is no backup in ${place}${unrecorded.length === 0 ? '' : `, and ${unrecorded.at(-1)} ${withoutRecord}`}`
         : `The backups in ${place} cannot be read (${unreadable.join(', ')}): the passphrase is another, they are damaged, or of a newer souk`,
     )
   if (new Set(backups.map(({ instance }) => instance)).size > 1)

@@ -195,7 +195,7 @@ export function openTail(
         const { frames, inFile } = counts('PASSIVE')
         if (inFile < frames) return undefined
         Bun.sleepSync(tickMs)
-        return markOf(file)
+        return toNanoseconds(file) ? markOf(file) : undefined
       } finally {
         locker.run('ROLLBACK')
       }
@@ -291,6 +291,9 @@ function markOf(file: string): string {
   const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
+
+/** Whether the file system tells times exactly enough: of one that tells whole seconds, two writes may bear the same. */
+const toNanoseconds = (file: string): boolean => statSync(file, { bigint: true }).mtimeNs % 1_000_000_000n !== 0n
 
 /** What the checksums come to after so many frames, as the last of them says. @throws LogBroken */
 function sumAt(path: string, header: LogHeader, frames: number): LogSum {

@@ -21,8 +21,14 @@ export type LastShipped = {
   readonly snapshotAt: number | undefined
   /** Where it ends, where it may be gone on with. */
   readonly kept: LogKept | undefined
-  readonly continued: { generation: string; next: number; lifeBegan: number; lastAt: number; snapshotAt: number; bytesSince: number } | undefined
+  readonly continued: Continuing | undefined
 }
+
+/** `lifeBegan`: the segment that the log's present life began with, or an earlier one; `salts`: of the life that was shipped last. */
+type Continuing = Readonly<Record<'next' | 'lifeBegan' | 'lastAt' | 'snapshotAt' | 'bytesSince', number> & Record<'generation' | 'salts', string>>
+
+/** Tells one life of the log from another. */
+export const saltsOf = ({ salt1, salt2 }: Pick<LogKept['header'], 'salt1' | 'salt2'>): string => `${salt1} ${salt2}`
 
 /** What is in a store of an instance, as far as whoever begins has to know. @throws AppError UNAVAILABLE when it does not answer */
 export async function lastShipped(
@@ -43,7 +49,7 @@ export async function lastShipped(
     ...known,
     kept: { ...end, mark: isItsEnd ? ended.mark : undefined },
     continued: {
-      ...{ generation: last.generation, next, lastAt: last.at, snapshotAt: snapshot.begunAt },
+      ...{ generation: last.generation, salts: saltsOf(end.header), next, lastAt: last.at, snapshotAt: snapshot.begunAt },
       // From there on the segments are good for the next snapshot as well, whichever life of the log it begins in.
       lifeBegan: snapshot.first,
       bytesSince: found.names.reduce((sum, name) => sum + (bytes.get(name) ?? 0), 0),

@@ -4,7 +4,7 @@ import type { Deps } from '../../core/deps.ts'
 import { digesting } from '../../lib/digest.ts'
 import { chunkOf } from '../backup/index.ts'
 import { AnotherShips, createClaim, PlaceChanged } from './claim.ts'
-import { lastShipped, noteEnd } from './continuing.ts'
+import { lastShipped, noteEnd, saltsOf } from './continuing.ts'
 import {
   begunName,
   generationName,
@@ -111,7 +111,7 @@ export function startShipping(
     told.snapshotAt ??= last.snapshotAt
     const commits = await followLog(isFirst ? last.kept : undefined)
     const fresh = {
-      ...{ store, log: commits, time, salts: '', pending: undefined },
+      ...{ store, log: commits, time, pending: undefined },
       ...{ copying: undefined, copyAfter: 0, broken: undefined, forgetting: undefined },
     }
     keysShipped = undefined
@@ -130,7 +130,7 @@ export function startShipping(
     isFirst = false
     told.generations++
     log.info('log_shipping.begun', { generation, to: store.place })
-    return { ...fresh, generation, next: 0, lifeBegan: 0, lastAt: undefined, snapshotAt: undefined, bytesSince: 0 }
+    return { ...fresh, generation, next: 0, lifeBegan: 0, salts: '', lastAt: undefined, snapshotAt: undefined, bytesSince: 0 }
   }
 
   /** Times that follow those of what is there, also where the clock was ahead then. */
@@ -194,7 +194,7 @@ export function startShipping(
     const head: SegmentHead = { format: 1, generation: now.generation, index, at, header, from, to, sum, end }
     const pieces = guarded(now, now.log.pieces())
     now.bytesSince += await unlessTooLong(now, now.store.put(segmentName(head), withHead(head, pieces)))
-    const salts = `${header.salt1} ${header.salt2}`
+    const salts = saltsOf(header)
     if (salts !== now.salts) Object.assign(now, { salts, lifeBegan: index })
     Object.assign(now, { pending: undefined, next: index + 1, lastAt: at })
     await ofLog(now, () => now.log.kept())

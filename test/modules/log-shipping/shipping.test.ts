@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CommitLog, LogBroken, type LogKept } from '../../../db/engine.ts'
+import { problemsOf } from '../../../db/sqlite/copy.ts'
 import { configure } from '../../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../../db/sqlite/file.ts'
 import { buildFromLog } from '../../../src/cli/restore-log.ts'
@@ -367,3 +368,30 @@ test('what is committed is shipped while what is old is being removed, however l
 })
 
 const never = Object.fromEntries(['get', 'put', 'delete', 'free'].map((name) => [name, () => new Promise(() => undefined)]))
+
+test('a snapshot that is made after a start is good with what was shipped before it', async () => {
+  let ahead = 0
+  const first = shop()
+  await first.until(() => first.snapshots() === 1)
+  // Whoever reads keeps what comes from being moved into the file.
+  using reader = new Sqlite(join(first.folder, 'shop.db'), { readonly: true })
+  reader.run('BEGIN')
+  reader.query('SELECT n FROM counter').get()
+  first.writer.run('CREATE TABLE other (x TEXT)')
+  for (let nth = 0; nth < 50; nth++) first.writer.run('INSERT INTO other VALUES (hex(randomblob(500)))')
+  await first.stop()
+  const next = shop({ folder: first.folder, ahead: () => ahead, passed: () => ahead })
+  await next.until(() => next.said.includes('log_shipping.goes_on'))
+  next.count()
+  ahead = 2 * day
+  next.count()
+  await next.until(() => next.snapshots() === 1)
+  await next.stop()
+  const file = join(first.folder, 'again.db')
+  const { notes } = await buildFromLog({ store: next.store, to: undefined, file, untilDamage: false, instance: undefined })
+  // It is that snapshot, and not the one before.
+  expect(notes).toEqual([])
+  using restored = new Sqlite(file)
+  expect(restored.query('SELECT (SELECT n FROM counter) AS n, (SELECT count(*) FROM other) AS others').get()).toEqual({ n: 2, others: 50 })
+  expect(problemsOf(restored)).toEqual([])
+})

@@ -92,7 +92,7 @@ function sourceOn(connection: Sqlite, file: string): Source {
     const rows = connection.query<[bigint], []>(`SELECT rowid FROM "${table}" WHERE ${isWrong} LIMIT ${wrongMax}`).values()
     return told(
       `${table}.${column} ${what}`,
-      rows.map(([rowid]) => rowid),
+      rows.map(([rowid]) => rowid as bigint),
     )
   }
 

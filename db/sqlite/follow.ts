@@ -2,7 +2,12 @@
 import { resolve } from 'node:path'
 import { type CommitLog, LogBroken, type LogKept, type LogRange } from '../engine.ts'
 
-export type LogQuestion = { id: number; ask: 'open' | 'next' | 'piece' | 'kept' | 'bytes' | 'finish'; file: string; kept?: LogKept | undefined }
+export type LogQuestion = {
+  id: number
+  ask: 'open' | 'next' | 'piece' | 'kept' | 'bytes' | 'finish'
+  file: string
+  kept?: LogKept | undefined
+}
 export type LogAnswer =
   | { id: number; value: LogRange | Uint8Array | number | string | boolean | undefined }
   | { id: number; failed: string; name: string; code: string | undefined }

@@ -40,7 +40,12 @@ const tickMs = 20
  */
 export function openTail(
   file: string,
-  { kept, foldFrames = foldFramesByDefault, setAsideMaxBytes = setAsideMaxByDefault, lockedMaxBytes = lockedMaxByDefault }: TailOptions = {},
+  {
+    kept,
+    foldFrames = foldFramesByDefault,
+    setAsideMaxBytes = setAsideMaxByDefault,
+    lockedMaxBytes = lockedMaxByDefault,
+  }: TailOptions = {},
 ) {
   let held = connect(file, true)
   let spare = connect(file, true)
@@ -140,7 +145,9 @@ export function openTail(
       }
       pieces.push(pack(value))
     }
-    carried = carried ? { range: { ...carried.range, to: range.to, end: range.end }, pieces: [...carried.pieces, ...pieces] } : { range, pieces }
+    carried = carried
+      ? { range: { ...carried.range, to: range.to, end: range.end }, pieces: [...carried.pieces, ...pieces] }
+      : { range, pieces }
     return true
   }
 

@@ -20,7 +20,11 @@ function answer({ id, ask, file, kept }: LogQuestion): LogAnswer {
   }
 }
 
-function asked(ask: LogQuestion['ask'], file: string, kept: LogQuestion['kept']): LogRange | Uint8Array | number | string | boolean | undefined {
+function asked(
+  ask: LogQuestion['ask'],
+  file: string,
+  kept: LogQuestion['kept'],
+): LogRange | Uint8Array | number | string | boolean | undefined {
   tail ??= openTail(file, { kept })
   if (ask === 'open') return tail.goesOn
   if (ask === 'finish') return tail.finish()

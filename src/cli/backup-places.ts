@@ -143,8 +143,7 @@ export async function backupNamed(config: Config, name: string): Promise<FoundBa
   const [first] = found.sort((a, b) => b.manifest.at - a.manifest.at)
   if (first) {
     for (const error of errors) process.stderr.write(`${explain(error, {}).text}\n`)
-    for (const one of found)
-      for (const passed of one.passedOver) process.stderr.write(`${passed} in ${one.raw.place} ${withoutRecord}.\n`)
+    for (const one of found) for (const passed of one.passedOver) process.stderr.write(`${passed} in ${one.raw.place} ${withoutRecord}.\n`)
     return first
   }
   throw errors[0]

@@ -285,7 +285,11 @@ onPostgres('an instance whose move was killed as it let everybody in on the othe
   await client.query('CREATE EVENT TRIGGER stops ON sql_drop EXECUTE FUNCTION stops()')
   const moving = startCommand(['move', '--to', target.url], dataDir, keys)
   const isAtEnd = async () =>
-    (await client.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DROP TABLE souk_move%' AND state = 'active' AND datname = current_database()")).rowCount === 1
+    (
+      await client.query(
+        "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DROP TABLE souk_move%' AND state = 'active' AND datname = current_database()",
+      )
+    ).rowCount === 1
   while (!(await isAtEnd())) await pause()
   moving.kill('SIGKILL')
   await moving.exited

@@ -10,7 +10,10 @@ const retryAfterSeconds = 60
  * wake, it takes nothing more of what was to be put.
  */
 export function answering(store: BackupStore, silentMs = silentMaxMs): BackupStore {
-  const silent = () => new AppError('UNAVAILABLE', `${store.place} does not answer: is the disk, or the server that it is on, still there?`, { retryAfterSeconds })
+  const silent = () =>
+    new AppError('UNAVAILABLE', `${store.place} does not answer: is the disk, or the server that it is on, still there?`, {
+      retryAfterSeconds,
+    })
 
   /** @throws AppError UNAVAILABLE once the store has been at work for too long without a pause */
   async function watched<T>(work: (watch: { rests(): void; works(): void; hasEnded(): boolean }) => Promise<T>): Promise<T> {

@@ -26,8 +26,8 @@ import { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from
 const settlesMs = 24 * 60 * 60 * 1000
 /** Of names in a line of the log. */
 const namesTold = 5
-/** For how long those that are ready for a copy wait for the others, so that one is enough. */
-const readyMs = 60_000
+/** For a minute those that are ready for a copy wait for the others, so that one is enough. */
+const [readyPauses, readyPauseMs] = [600, 100]
 /** Between two pauses. */
 const pacedBytes = 1024 * 1024
 
@@ -88,7 +88,9 @@ export async function makeBackup(deps: MakingDeps, options: MakingOptions): Prom
   const preparing = deps.backupPlaces.map((place) => prepared(deps, place, options.file))
   const ready: Prepared[] = []
   for (const one of preparing) void one.then((done) => ready.push(done))
-  await Promise.race([Promise.all(preparing), deps.sleep(readyMs)])
+  const all = Promise.all(preparing)
+  // In short pauses: a command is not to live on for a long one.
+  for (let nth = 0; nth < readyPauses && ready.length < preparing.length; nth++) await Promise.race([all, deps.sleep(readyPauseMs)])
   const inTime = [...ready]
   const late = preparing.filter((_, nth) => !inTime.some(({ place }) => place === deps.backupPlaces[nth]))
   const made = await Promise.all([putAll(deps, inTime, options), ...late.map(async (one) => putAll(deps, [await one], options))])
@@ -109,7 +111,13 @@ async function prepared(deps: MakingDeps, place: BackupPlace, file: DatabaseFile
 
 /** Puts one copy into all places that are ready for it, side by side. */
 async function putAll(deps: MakingDeps, ready: readonly Prepared[], options: MakingOptions): Promise<Made[]> {
-  const { file, isPaced, onBytes, looking: { looksAt, documentOf }, onMade = () => undefined } = options
+  const {
+    file,
+    isPaced,
+    onBytes,
+    looking: { looksAt, documentOf },
+    onMade = () => undefined,
+  } = options
   const told = (one: Made): Made => {
     onMade(one)
     return one

@@ -25,7 +25,9 @@ export type LastShipped = {
 }
 
 /** `lifeBegan`: the segment that the log's present life began with, or an earlier one; `salts`: of the life that was shipped last. */
-type Continuing = Readonly<Record<'next' | 'lifeBegan' | 'lastAt' | 'snapshotAt' | 'bytesSince', number> & Record<'generation' | 'salts', string>>
+type Continuing = Readonly<
+  Record<'next' | 'lifeBegan' | 'lastAt' | 'snapshotAt' | 'bytesSince', number> & Record<'generation' | 'salts', string>
+>
 
 /** Tells one life of the log from another. */
 export const saltsOf = ({ salt1, salt2 }: Pick<LogKept['header'], 'salt1' | 'salt2'>): string => `${salt1} ${salt2}`
@@ -68,7 +70,11 @@ async function endIn(store: BackupStore, segment: Parameters<typeof segmentHeadO
 }
 
 /** Notes how it ended, where all of it is in the file. */
-export async function noteEnd(store: BackupStore, instance: string, { mark, ...ended }: Omit<Ended, 'mark'> & { mark: string | undefined }): Promise<void> {
+export async function noteEnd(
+  store: BackupStore,
+  instance: string,
+  { mark, ...ended }: Omit<Ended, 'mark'> & { mark: string | undefined },
+): Promise<void> {
   if (mark !== undefined) await store.put(endedName(instance), chunkOf(JSON.stringify({ ...ended, mark } satisfies Ended)))
 }
 

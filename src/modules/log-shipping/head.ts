@@ -60,7 +60,8 @@ function parsed(text: string): unknown {
 const isSum = (value: unknown): value is LogSum => Array.isArray(value) && value.length === 2 && value.every(Number.isInteger)
 
 /** Of SQLite: a power of two. */
-const isPageSize = (size: unknown): boolean => typeof size === 'number' && size >= 512 && size <= 65_536 && Number.isInteger(Math.log2(size))
+const isPageSize = (size: unknown): boolean =>
+  typeof size === 'number' && size >= 512 && size <= 65_536 && Number.isInteger(Math.log2(size))
 
 /** The head of the segment that a name says it is; undefined where it is another's, or of a version that this one does not know. */
 export function segmentHeadOf(head: unknown, { generation, index, at }: Omit<Segment, 'kind'>): SegmentHead | undefined {
@@ -68,7 +69,10 @@ export function segmentHeadOf(head: unknown, { generation, index, at }: Omit<Seg
   const header = found?.header as Partial<LogHeader> | undefined
   const isOurs = found?.format === 1 && found.generation === generation && found.index === index && found.at === at
   const isWhole =
-    isSum(found?.sum) && isSum(header?.sum) && [found.from, found.to, header.salt1, header.salt2].every(Number.isInteger) && isPageSize(header.pageSize)
+    isSum(found?.sum) &&
+    isSum(header?.sum) &&
+    [found.from, found.to, header.salt1, header.salt2].every(Number.isInteger) &&
+    isPageSize(header.pageSize)
   return isOurs && isWhole ? (found as SegmentHead) : undefined
 }
 

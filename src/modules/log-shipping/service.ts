@@ -297,7 +297,8 @@ export function startShipping(
       if (error instanceof PlaceChanged)
         log.error('log_shipping.place_changed', {
           to: now?.store.place,
-          advice: 'what was shipped is not there any more, or another disk is: see that it is mounted. Shipping begins anew, with a new snapshot',
+          advice:
+            'what was shipped is not there any more, or another disk is: see that it is mounted. Shipping begins anew, with a new snapshot',
         })
       else if (now || failed === 0)
         log.error('log_shipping.another_ships', {

@@ -158,7 +158,17 @@ test('two who put under one name at the same time leave what one of them has put
 test('a store that does not answer is given up, takes nothing more when it wakes, and may be as long at work as something moves', async () => {
   const never = new Promise<never>(() => undefined)
   const hangs = { put: () => never, get: () => never, delete: () => never, free: () => never, adopt: () => never }
-  const silent = answering({ ...folder(), ...hangs, list: async function* () { await never; yield { name: 'a', bytes: 1, at: 1 } } }, 20)
+  const silent = answering(
+    {
+      ...folder(),
+      ...hangs,
+      list: async function* () {
+        await never
+        yield { name: 'a', bytes: 1, at: 1 }
+      },
+    },
+    20,
+  )
   for (const work of [
     () => silent.put('a', inPieces(randomBytes(1))),
     () => silent.get('a'),
@@ -171,7 +181,19 @@ test('a store that does not answer is given up, takes nothing more when it wakes
   const wakes = Promise.withResolvers<void>()
   let isGivenUp = false
   const store = folder()
-  const sleepy = answering({ ...store, put: async (name, chunks) => { await wakes.promise; return store.put(name, chunks).catch((error) => { isGivenUp = true; throw error }) } }, 20)
+  const sleepy = answering(
+    {
+      ...store,
+      put: async (name, chunks) => {
+        await wakes.promise
+        return store.put(name, chunks).catch((error) => {
+          isGivenUp = true
+          throw error
+        })
+      },
+    },
+    20,
+  )
   await expect(sleepy.put('a/b', inPieces(randomBytes(10)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   wakes.resolve()
   while (!isGivenUp) await Bun.sleep(1)

@@ -11,7 +11,15 @@ import { jobs, runJob } from '../../../jobs/index.ts'
 import { checkQuickly } from '../../../jobs/quick-check.ts'
 import { watchBackups } from '../../../jobs/watch-backups.ts'
 import { createFolderStore } from '../../../src/clients/backups/folder.ts'
-import { type BackupPlace, findBackup, listBackups, type Manifest, readKeys, targetOf, tellOfSameDisk } from '../../../src/modules/backup/index.ts'
+import {
+  type BackupPlace,
+  findBackup,
+  listBackups,
+  type Manifest,
+  readKeys,
+  targetOf,
+  tellOfSameDisk,
+} from '../../../src/modules/backup/index.ts'
 import { shipLog } from '../../../src/modules/log-shipping/index.ts'
 import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'

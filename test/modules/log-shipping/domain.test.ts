@@ -140,7 +140,14 @@ test('a head comes off what it was put before, in whatever pieces it comes', asy
 
 test('the head of a segment is not believed whose pages have no size that there is', () => {
   const segment = { generation: generationAt(1_000), index: 0, at: 7 }
-  const head = (pageSize: number) => ({ format: 1, ...segment, from: 0, to: 1, sum: [1, 2], header: { salt1: 1, salt2: 2, sum: [1, 2], pageSize } })
+  const head = (pageSize: number) => ({
+    format: 1,
+    ...segment,
+    from: 0,
+    to: 1,
+    sum: [1, 2],
+    header: { salt1: 1, salt2: 2, sum: [1, 2], pageSize },
+  })
   for (const size of [512, 4_096, 65_536]) expect(segmentHeadOf(head(size), segment)).toBeDefined()
   for (const size of [0, -24, 1_000, 4_096.5, 131_072]) expect(segmentHeadOf(head(size), segment)).toBeUndefined()
 })

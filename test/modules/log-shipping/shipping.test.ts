@@ -33,14 +33,7 @@ type Options = {
 }
 
 /** A database that counts, and the shipping of its log, a round whenever it is asked for. */
-function shop({
-  before = (store) => store,
-  followLog,
-  diskFree,
-  ahead = () => 0,
-  folder = temporaryDir(),
-  ...given
-}: Options = {}) {
+function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0, folder = temporaryDir(), ...given }: Options = {}) {
   const { storeFolder = join(folder, 'store'), shipper = 'the first', passed = () => 0 } = given
   const file = join(folder, 'shop.db')
   const isNew = !existsSync(file)

@@ -154,8 +154,8 @@ export type DatabaseFile = {
   quickCheck(): Promise<string[]>
   /** Of the file and of the write-ahead log beside it. */
   sizes(): { bytes: number; logBytes: number }
-  /** Begins to follow what is committed, by this process and others. */
-  followLog(): Promise<CommitLog>
+  /** Begins to follow what is committed, by this process and others. @param kept to go on from there, where that can be */
+  followLog(kept?: LogKept): Promise<CommitLog>
 }
 
 /** What the checksums of a write-ahead log have come to; each frame's goes on from the one before. */
@@ -172,8 +172,19 @@ export type LogRange = {
   readonly to: number
   /** What the checksums come to before its first frame. */
   readonly sum: LogSum
+  /** What they come to after its last one. */
+  readonly end: LogSum
   /** It was read some time ago, and more may have been committed since. */
   readonly setAside?: true
+}
+
+/** Where what is kept elsewhere of a log ends. */
+export type LogKept = {
+  readonly header: LogHeader
+  readonly frame: number
+  readonly sum: LogSum
+  /** What `finish` said when all of it was in the file. */
+  readonly mark?: string | undefined
 }
 
 /**
@@ -181,6 +192,8 @@ export type LogRange = {
  * it must keep up: the log grows meanwhile.
  */
 export type CommitLog = {
+  /** It goes on where what is kept ends, as was given: nothing is missing in between. Otherwise it begins with what the log holds. */
+  readonly goesOn: boolean
   /**
    * The commits since the last that were kept, or those that were asked for before and not kept; undefined where there are none.
    * @throws LogBroken
@@ -197,6 +210,11 @@ export type CommitLog = {
    * that were made until it ended, it is the database as of the last of them.
    */
   file(): AsyncGenerator<Uint8Array>
+  /**
+   * Sees that all that was committed is kept and in the file. As long as the file bears the mark that is returned, its log alone holds what came
+   * later; undefined where something is not kept yet, or others keep it from being moved.
+   */
+  finish(): Promise<string | undefined>
   /** Ends it: the log may be written over again. What is under way throws. */
   close(): void
 }

@@ -1,7 +1,9 @@
 /** The database file that is moved: nobody writes to it meanwhile, and nothing in it is changed. */
 import { Database as Sqlite } from 'bun:sqlite'
+import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
 import { DatabaseRefused, engineErrorCode } from '../engine.ts'
+import { danglingIn, named, rowidsText } from '../sqlite/describe.ts'
 import { configure } from '../sqlite/engine.ts'
 import type { Kind } from './lines.ts'
 
@@ -44,7 +46,6 @@ export const sumsOf = (columns: readonly string[]): string =>
 const ownTables = new Set(['souk_migrations', 'product_ranks'])
 /** Of 32 bits. */
 const [intMin, intMax] = [-2_147_483_648, 2_147_483_647]
-const namedMax = 3
 
 /**
  * Opens the file and keeps everybody else from writing to it until it is closed. Reads go on.
@@ -60,6 +61,10 @@ export function openSource(file: string): Source {
     throw error
   }
 }
+
+/** More than are named. */
+const wrongMax = 10
+const told = (what: string, rows: readonly bigint[]): string[] => (rows.length === 0 ? [] : [`${what}, ${rowidsText(rows)}`])
 
 const inUse = () => new DatabaseRefused('Another souk command uses the database: wait until it is done, then try again')
 
@@ -84,10 +89,22 @@ function sourceOn(connection: Sqlite, file: string): Source {
 
   /** How many rows are not as they must be, and where the first few are. */
   function found(table: string, column: string, isWrong: string, what: string): string[] {
-    const rows = connection.query<[bigint], []>(`SELECT rowid FROM "${table}" WHERE ${isWrong} LIMIT ${namedMax + 1}`).values()
-    if (rows.length === 0) return []
-    const first = rows.slice(0, namedMax).map(([rowid]) => String(rowid))
-    return [`${table}.${column} ${what}, in rowid ${first.join(', ')}${rows.length > namedMax ? ' and more' : ''}`]
+    const rows = connection.query<[bigint], []>(`SELECT rowid FROM "${table}" WHERE ${isWrong} LIMIT ${wrongMax}`).values()
+    return told(
+      `${table}.${column} ${what}`,
+      rows.map(([rowid]) => rowid as bigint),
+    )
+  }
+
+  /** Text that is none: read as text, another one would stand in its place. */
+  function notText(table: string, column: string): string[] {
+    // What is not ASCII throughout; SQLite itself takes any bytes for text.
+    const query = connection.query<{ id: bigint; bytes: Uint8Array }, []>(
+      `SELECT rowid AS id, CAST("${column}" AS BLOB) AS bytes FROM "${table}" WHERE "${column}" GLOB '*[^' || char(1) || '-' || char(127) || ']*'`,
+    )
+    let rows: bigint[] = []
+    for (const { id, bytes } of query.iterate()) if (!isUtf8(bytes)) rows = named(rows, id)
+    return told(`${table}.${column} holds bytes that are no text (UTF-8)`, rows)
   }
 
   return {
@@ -96,15 +113,15 @@ function sourceOn(connection: Sqlite, file: string): Source {
     problems: (table, columns) =>
       columns.flatMap(({ name, kind, isShort }) => {
         if (kind === 'text')
-          return found(table, name, `instr("${name}", char(0)) > 0`, 'holds NUL characters, which PostgreSQL does not take')
+          return [
+            ...found(table, name, `instr("${name}", char(0)) > 0`, 'holds NUL characters, which PostgreSQL does not take'),
+            ...notText(table, name),
+          ]
         if (kind === 'truth') return found(table, name, `"${name}" NOT IN (0, 1)`, 'is neither true nor false')
         if (isShort) return found(table, name, `"${name}" NOT BETWEEN ${intMin} AND ${intMax}`, 'is too large for its column there')
         return []
       }),
-    dangling: () =>
-      all<{ table: string; parent: string }>('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check').map(
-        ({ table, parent }) => `rows of ${table} refer to rows of ${parent} that are not there`,
-      ),
+    dangling: () => danglingIn(connection),
     longest(table, columns) {
       const bytes = columns.map((name) => `coalesce(octet_length("${name}"), 0)`).join(' + ')
       return Number(connection.query<[bigint | null], []>(`SELECT max(${bytes}) FROM "${table}"`).values()[0]?.[0] ?? 0)

@@ -4,6 +4,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmS
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseRefused, engineErrorCode, type FileFigures, type NamedDocument } from '../engine.ts'
 import { withPath } from './cause.ts'
+import { danglingIn } from './describe.ts'
 
 const problemsMax = 20
 const watchMs = 200
@@ -20,12 +21,7 @@ const damageOf = (connection: Sqlite, check: 'quick_check' | 'integrity_check'):
 
 /** What SQLite finds wrong with a file, in its own words; nothing when it is sound. */
 export function problemsOf(connection: Sqlite): string[] {
-  const damage = damageOf(connection, 'integrity_check')
-  const dangling = connection
-    .query<{ table: string; parent: string }, []>('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check')
-    .all()
-    .map(({ table, parent }) => `rows of ${table} refer to rows of ${parent} that are not there`)
-  return [...damage, ...dangling]
+  return [...damageOf(connection, 'integrity_check'), ...danglingIn(connection)]
 }
 
 /**

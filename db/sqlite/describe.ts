@@ -38,6 +38,31 @@ export function rowsIn(connection: Sqlite): Record<string, number> {
   )
 }
 
+const rowsNamed = 3
+
+/** Where the first few rows of many are. @param rows a rowid each */
+export const rowidsText = (rows: readonly (number | bigint)[]): string =>
+  `in rowid ${rows.slice(0, rowsNamed).join(', ')}${rows.length > rowsNamed ? ' and more' : ''}`
+
+/** Keeps of rows as many as are named, and one more where there are more. */
+export const named = <Row extends number | bigint>(rows: readonly Row[], row: Row): Row[] =>
+  rows.length > rowsNamed ? [...rows] : [...rows, row]
+
+/** References that lead nowhere, a line a column. */
+export function danglingIn(connection: Sqlite): string[] {
+  const found = new Map<string, (number | bigint)[]>()
+  const rows = connection.query<{ table: string; row: number | bigint | null; parent: string; columns: string }, []>(
+    `SELECT broken."table" AS "table", broken.rowid AS row, broken.parent AS parent,
+       (SELECT group_concat("from", ', ') FROM pragma_foreign_key_list(broken."table") WHERE id = broken.fkid) AS columns
+     FROM pragma_foreign_key_check AS broken`,
+  )
+  for (const { table, row, parent, columns } of rows.iterate()) {
+    const what = `${table}.${columns} refers to rows of ${parent} that are not there`
+    found.set(what, named(found.get(what) ?? [], row ?? 0))
+  }
+  return [...found].map(([what, rowids]) => `${what}, ${rowidsText(rowids)}`)
+}
+
 /** What a file holds to which nobody writes. */
 export function figuresOf(connection: Sqlite): Omit<FileFigures, 'bytes' | 'sha256'> {
   const keys = names<{ version: string; retired: number | null }>(

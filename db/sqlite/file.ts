@@ -13,7 +13,7 @@ export const databaseFileAt = (file: string): DatabaseFile => ({
   },
   documents: () => documentsInWorker(file),
   quickCheck: () => problemsInWorker(file, 'quick'),
-  followLog: () => followLog(file),
+  followLog: (kept) => followLog(file, kept),
   sizes: () => ({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
 })
 

@@ -1,13 +1,19 @@
 /** Follows the log of a database file: the reading in a thread of its own, the copying of the file in a process of its own. */
-import { type CommitLog, LogBroken, type LogRange } from '../engine.ts'
+import { resolve } from 'node:path'
+import { type CommitLog, LogBroken, type LogKept, type LogRange } from '../engine.ts'
 
-export type LogQuestion = { id: number; ask: 'open' | 'next' | 'piece' | 'kept' | 'bytes'; file: string }
+export type LogQuestion = {
+  id: number
+  ask: 'open' | 'next' | 'piece' | 'kept' | 'bytes' | 'finish'
+  file: string
+  kept?: LogKept | undefined
+}
 export type LogAnswer =
-  | { id: number; value: LogRange | Uint8Array | number | undefined }
+  | { id: number; value: LogRange | Uint8Array | number | string | boolean | undefined }
   | { id: number; failed: string; name: string; code: string | undefined }
 
-/** Begins to follow the log of a file that this process has open. */
-export async function followLog(file: string): Promise<CommitLog> {
+/** Begins to follow the log of a file that this process has open. @param kept what is kept of it already */
+export async function followLog(file: string, kept?: LogKept): Promise<CommitLog> {
   const worker = new Worker(workerUrl())
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   const copies = new Set<{ kill(): void }>()
@@ -35,16 +41,18 @@ export async function followLog(file: string): Promise<CommitLog> {
       if (ended) return reject(ended)
       const id = asked++
       waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, ask: what, file } satisfies LogQuestion)
+      worker.postMessage({ id, ask: what, file, kept } satisfies LogQuestion)
     })
 
+  let goesOn: boolean
   try {
-    await ask('open')
+    goesOn = await ask<boolean>('open')
   } catch (error) {
     end(new Error('the log is closed'))
     throw error
   }
   return {
+    goesOn,
     next: () => ask('next'),
     async *pieces() {
       for (let coming = ask<Uint8Array | undefined>('piece'); ; ) {
@@ -58,8 +66,11 @@ export async function followLog(file: string): Promise<CommitLog> {
     },
     kept: () => ask('kept'),
     bytes: () => ask('bytes'),
+    finish: () => ask('finish'),
     async *file() {
-      const copy = Bun.spawn([process.execPath, '-e', copying, file], {
+      const copy = Bun.spawn([process.execPath, '-e', copying, resolve(file)], {
+        // Where it lies, a `.env` or a `bunfig.toml` would be read.
+        cwd: '/',
         stdin: 'ignore',
         stdout: 'pipe',
         stderr: 'ignore',

@@ -1,8 +1,8 @@
 /** Follows the write-ahead log of a database that is in use, and sees that nothing of it is written over before it has been read. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { engineErrorCode, LogBroken, type LogHeader, type LogRange, type LogSum } from '../engine.ts'
-import { type Frame, follows, frameHeaderBytes, frameOf, headerOf, logHeaderBytes } from './log.ts'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogRange, type LogSum } from '../engine.ts'
+import { type Frame, follows, frameHeaderBytes, frameOf, headerOf, isSame, logHeaderBytes, sumOfFrame } from './log.ts'
 import { packed } from './packing.ts'
 
 export type LogTail = ReturnType<typeof openTail>
@@ -12,6 +12,8 @@ type Position = { readonly header: LogHeader | undefined; readonly frame: number
 type Carried = { readonly range: LogRange; readonly pieces: readonly (() => Uint8Array)[] }
 
 export type TailOptions = {
+  /** What is kept elsewhere already. */
+  kept?: LogKept | undefined
   /** From so many frames on, the log is made to begin anew. */
   foldFrames?: number
   /** What is read ahead at most, and what of it under the write lock. */
@@ -28,6 +30,8 @@ const lockWaitMs = 500
 const looksMax = 5
 /** A log that begins anew is unsettled for an instant. */
 const [unsettledMax, unsettledMs] = [100, 5]
+/** Longer than two writes to a file may bear the same time. */
+const tickMs = 20
 
 /**
  * A reader of the log of `file`, beside whoever writes to it. SQLite may write over a frame only when it is in the file and nobody reads
@@ -36,7 +40,12 @@ const [unsettledMax, unsettledMs] = [100, 5]
  */
 export function openTail(
   file: string,
-  { foldFrames = foldFramesByDefault, setAsideMaxBytes = setAsideMaxByDefault, lockedMaxBytes = lockedMaxByDefault }: TailOptions = {},
+  {
+    kept,
+    foldFrames = foldFramesByDefault,
+    setAsideMaxBytes = setAsideMaxByDefault,
+    lockedMaxBytes = lockedMaxByDefault,
+  }: TailOptions = {},
 ) {
   let held = connect(file, true)
   let spare = connect(file, true)
@@ -88,7 +97,7 @@ export function openTail(
   }
 
   const rangeTo = ({ frame, sum }: Position, header: LogHeader, to: number): LogRange | undefined =>
-    to > frame ? { header, from: frame, to, sum } : undefined
+    to > frame ? { header, from: frame, to, sum, end: sumAt(`${file}-wal`, header, to) } : undefined
 
   /** A new read transaction before the last one ends; where none can be had, the last one goes on. */
   function renew(): void {
@@ -107,7 +116,7 @@ export function openTail(
     const { frames, inFile } = counts('PASSIVE')
     // Where somebody else reads from the log, it would be for nothing.
     if (frames < foldFrames || inFile < position.frame || !setAside(setAsideMaxBytes, ready)) return
-    if (!isLocked(locker, (connection) => connection.run('BEGIN IMMEDIATE'))) return
+    if (!isLocked(locker, lock)) return
     try {
       if (!setAside(lockedMaxBytes, later)) return
       renew()
@@ -136,11 +145,68 @@ export function openTail(
       }
       pieces.push(pack(value))
     }
-    carried = carried ? { range: { ...carried.range, to: range.to }, pieces: [...carried.pieces, ...pieces] } : { range, pieces }
+    carried = carried
+      ? { range: { ...carried.range, to: range.to, end: range.end }, pieces: [...carried.pieces, ...pieces] }
+      : { range, pieces }
     return true
   }
 
+  /**
+   * Goes on where what is kept ends, if nothing can be missing in between: the log is in the same life, and what is kept is in it; or the file is as
+   * it was when all of that was in it, so that the log holds what came later. That is read while nobody writes: a log that is in the file by now
+   * could begin anew with the next write.
+   */
+  function goOn({ header, frame, sum, mark }: LogKept): boolean {
+    if (!isLocked(locker, lock)) return false
+    const before = position
+    try {
+      const now = look()
+      if (!now) return false
+      if (now.header && isSameLog(now.header, header)) {
+        if (now.frames < frame || !isSame(sumAt(`${file}-wal`, now.header, frame), sum)) return false
+        position = { header: now.header, frame, sum }
+      } else {
+        if (mark === undefined || mark !== markOf(file)) return false
+        position = { header: now.header, frame: 0, sum: now.header?.sum ?? [0, 0] }
+      }
+      const isRead = now.frames === position.frame || setAside(setAsideMaxBytes, later)
+      if (isRead) renew()
+      else position = before
+      return isRead
+    } catch (error) {
+      if (!(error instanceof LogBroken)) throw error
+      position = before
+      return false
+    } finally {
+      locker.run('ROLLBACK')
+    }
+  }
+
+  const isAllKept = (now: ReturnType<typeof look>): boolean => {
+    if (carried || pending || !now) return false
+    const { header, frame } = position
+    return now.header && header ? isSameLog(now.header, header) && now.frames === frame : now.header === header
+  }
+
+  const goesOn = kept !== undefined && goOn(kept)
+
   return {
+    /** Whether it goes on where what was given as kept ends. */
+    goesOn,
+    /** See `CommitLog`. */
+    finish(): string | undefined {
+      if (!isLocked(locker, lock)) return undefined
+      try {
+        if (!isAllKept(look())) return undefined
+        renew()
+        const { frames, inFile } = counts('PASSIVE')
+        if (inFile < frames) return undefined
+        Bun.sleepSync(tickMs)
+        return toNanoseconds(file) ? markOf(file) : undefined
+      } finally {
+        locker.run('ROLLBACK')
+      }
+    },
     /**
      * The commits that were made since the last that were kept, or those that were asked for and not kept; undefined where there are none.
      * @throws LogBroken
@@ -223,6 +289,30 @@ function pin(connection: Sqlite): void {
 }
 
 const unpin = (connection: Sqlite) => void connection.run('COMMIT')
+
+/** From then on nobody else writes. */
+const lock = (connection: Sqlite) => void connection.run('BEGIN IMMEDIATE')
+
+/** Tells a file from another one, and from what it was before anything was written to it. */
+function markOf(file: string): string {
+  const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
+  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
+}
+
+/** Whether the file system tells times exactly enough: of one that tells whole seconds, two writes may bear the same. */
+const toNanoseconds = (file: string): boolean => statSync(file, { bigint: true }).mtimeNs % 1_000_000_000n !== 0n
+
+/** What the checksums come to after so many frames, as the last of them says. @throws LogBroken */
+function sumAt(path: string, header: LogHeader, frames: number): LogSum {
+  if (frames === 0) return header.sum
+  const sum = withFile(path, (descriptor) => {
+    const bytes = Buffer.allocUnsafeSlow(frameHeaderBytes)
+    const at = logHeaderBytes + (frames - 1) * frameBytes(header)
+    return readSync(descriptor, bytes, 0, frameHeaderBytes, at) === frameHeaderBytes ? sumOfFrame(bytes) : undefined
+  })
+  if (!sum) throw new LogBroken('the log is cut off')
+  return sum
+}
 
 /** Takes a lock; false where it cannot be had now. */
 function isLocked(connection: Sqlite, take: (connection: Sqlite) => void): boolean {

@@ -11,17 +11,23 @@ let pieces: Generator<Uint8Array> | undefined
 
 self.onmessage = ({ data }: MessageEvent<LogQuestion>) => self.postMessage(answer(data))
 
-function answer({ id, ask, file }: LogQuestion): LogAnswer {
+function answer({ id, ask, file, kept }: LogQuestion): LogAnswer {
   try {
-    return { id, value: asked(ask, file) }
+    return { id, value: asked(ask, file, kept) }
   } catch (error) {
     const isError = error instanceof Error
     return { id, failed: isError ? error.message : String(error), name: isError ? error.name : '', code: engineErrorCode(error) }
   }
 }
 
-function asked(ask: LogQuestion['ask'], file: string): LogRange | Uint8Array | number | undefined {
-  tail ??= openTail(file)
+function asked(
+  ask: LogQuestion['ask'],
+  file: string,
+  kept: LogQuestion['kept'],
+): LogRange | Uint8Array | number | string | boolean | undefined {
+  tail ??= openTail(file, { kept })
+  if (ask === 'open') return tail.goesOn
+  if (ask === 'finish') return tail.finish()
   if (ask === 'next') {
     pieces = undefined
     return tail.next()

@@ -36,9 +36,15 @@ export function frameOf(bytes: Uint8Array, { salt1, salt2 }: Pick<LogHeader, 'sa
   const view = viewOf(bytes)
   if (view.getUint32(8) !== salt1 || view.getUint32(12) !== salt2) return undefined
   const sum = sumOf(bytes.subarray(frameHeaderBytes), sumOf(bytes.subarray(0, 8), before))
-  if (!isSame(sum, [view.getUint32(16), view.getUint32(20)])) return undefined
+  if (!isSame(sum, sumOfFrame(bytes))) return undefined
   const page = view.getUint32(0)
   return page === 0 ? undefined : { page, pagesAfter: view.getUint32(4), sum }
+}
+
+/** What a frame says that the checksums come to after it. */
+export function sumOfFrame(bytes: Uint8Array): Sum {
+  const view = viewOf(bytes)
+  return [view.getUint32(16), view.getUint32(20)]
 }
 
 export const isSame = (one: Sum, other: Sum): boolean => one[0] === other[0] && one[1] === other[1]

@@ -19,6 +19,8 @@ export function migrateSqlite(
   migrations: readonly Migration[],
   { backups, now, mayMigrate = true }: { backups: string; now: number; mayMigrate?: boolean },
 ): SqliteMigration {
+  // By a connection that only reads: the last one that may write moves the log into the file and removes it, and whoever ships it must find it.
+  if (isCurrentSqlite(file, migrations)) return { applied: [], backup: undefined }
   using connection = new Sqlite(file, { create: true, strict: true })
   connection.run('PRAGMA busy_timeout = 5000')
   const { applied, pending } = inspectSqlite(connection, migrations)

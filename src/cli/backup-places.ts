@@ -21,6 +21,8 @@ import {
   makeBackup,
   openTarget,
   readCopy,
+  stagedCopy,
+  withoutRecord,
 } from '../modules/backup/index.ts'
 import { documentStores } from '../modules/lending-document/index.ts'
 import { version } from '../version.ts'
@@ -45,16 +47,18 @@ export const placesOf = (config: Config) => backupPlaces(config, { ...port, now:
 export async function backUpNow(config: Config): Promise<number> {
   const path = embeddedFile(config, 'back it up with pg_dump, or archive its log (docs/operations.md)')
   const { bytes } = inspectFile(path)
-  const staged = `${backupsDirectory(config)}/copying.db`
+  const places = placesOf(config)
   const interruption = onInterruption(
     () => 'Stopped: no backup was made. Run it again',
-    () => dropUnfinished(staged),
+    () => {
+      for (const place of places) dropUnfinished(stagedCopy(config, place))
+    },
   )
   const progress = createProgress({ total: bytes, label: 'Copying', stream, unit: 'bytes' })
   const { keyring, ...looking } = lookingAtAll(config, path)
   const deps = {
     ...{ config, clock, log, sleep: Bun.sleep, randomBytes, build: { version }, documentStores: documentStores(config, port) },
-    ...{ backupPlaces: placesOf(config), backupTargets: new Map(), readFile: readCopy },
+    ...{ backupPlaces: places, backupTargets: new Map(), readFile: readCopy },
     diskFree: () => freeIn(backupsDirectory(config)),
     keyring: { unseal: keyring.unseal, secretsText: () => JSON.stringify(loadSecrets(config, false)) },
   }
@@ -110,12 +114,13 @@ export async function opened(config: Config, place: ReturnType<typeof placesOf>[
 export async function listAll(config: Config): Promise<number> {
   let status = 0
   for (const place of placesOf(config)) {
-    const { backups, unreadable } = await listBackups(await opened(config, place))
+    const { backups, unreadable, unrecorded } = await listBackups(await opened(config, place))
     process.stdout.write(`${place.store.place}:${backups.length === 0 ? ' no backup' : ''}\n`)
     for (const { name, at, bytes, documents, missing, instance } of backups)
       process.stdout.write(
         `  ${name}  ${new Date(at).toISOString()}  ${bytesText(bytes)}  ${documents.length - missing.length} documents  instance ${instance}\n`,
       )
+    for (const name of unrecorded) process.stderr.write(`${name} ${withoutRecord}.\n`)
     if (unreadable.length === 0) continue
     process.stderr.write(
       `These cannot be read, as they are sealed under another passphrase, damaged, or of a newer souk: ${unreadable.join(', ')}\n`,
@@ -138,6 +143,7 @@ export async function backupNamed(config: Config, name: string): Promise<FoundBa
   const [first] = found.sort((a, b) => b.manifest.at - a.manifest.at)
   if (first) {
     for (const error of errors) process.stderr.write(`${explain(error, {}).text}\n`)
+    for (const one of found) for (const passed of one.passedOver) process.stderr.write(`${passed} in ${one.raw.place} ${withoutRecord}.\n`)
     return first
   }
   throw errors[0]

@@ -5,7 +5,7 @@ import { serversOf } from '../../db/hosts.ts'
 import { type Moved, move as moveDatabase, type Searchable, type Watch } from '../../db/moving/move.ts'
 import { openSource, type Source } from '../../db/moving/source.ts'
 import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
-import { isUnavailable } from '../../db/postgres/errors.ts'
+import { isUnavailable, saysNothingWasKept } from '../../db/postgres/errors.ts'
 import { wordsAndTags } from '../../db/search-words.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -17,7 +17,7 @@ import { embeddedFile, inspectFile } from './database-file.ts'
 import { documentsIntoBucket, namedFiles } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
-import { noteMoved } from './moved.ts'
+import { forgetMoved, noteMoved } from './moved.ts'
 import { createProgress, type Progress } from './progress.ts'
 
 /** All is there, but for documents that were not to be had. */
@@ -61,17 +61,20 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
     const documents = namedFiles(file).filter(({ store }) => store === 'FILES')
     const before = async () => {
       copied = await documentsIntoBucket(config, documents)
+      // Before anybody is let in there: killed in between, the instance must not be served twice.
+      noteMoved(config, Date.now())
       const missing = new Set(copied.missing)
       if (config.documentsS3Bucket === undefined) return undefined
       return documents.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
     }
     const moved = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
-    noteMoved(config, Date.now())
     watch.end()
     tellMoved(config, moved, documents, copied)
     return copied.missing.length === 0 ? 0 : incompleteStatus
   } catch (error) {
     watch.end()
+    // Of a connection that is lost at the very end nobody knows.
+    if (saysNothingWasKept(error)) forgetMoved(config)
     throw asTold(error)
   } finally {
     interruption.end()

@@ -19,14 +19,14 @@ export const statOf = (path: string) =>
 
 /**
  * Writes a file under another name, for its owner alone, and gives it its own once it is on the disk.
- * @param how `wx` refuses a temporary file that is there, `w` takes it over
+ * @param temporary refused where something has that name
  * @returns how many bytes it has
  * @throws what the chunks throw, and what the disk says; the temporary file is gone then
  */
-export async function writeWhole(path: string, temporary: string, chunks: AsyncIterable<Uint8Array>, how: 'wx' | 'w'): Promise<number> {
+export async function writeWhole(path: string, temporary: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const directory = dirname(path)
   await make(directory)
-  const file = await open(temporary, how, 0o600)
+  const file = await open(temporary, 'wx', 0o600)
   try {
     let bytes = 0
     for await (const chunk of chunks) {

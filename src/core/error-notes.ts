@@ -27,6 +27,7 @@ const titleMax = 200
 const seen: readonly [string, number][] = [
   ['kpis.differ', 0],
   ['backup.documents_missing', 0],
+  ['backup.document_damaged', 0],
 ]
 const other = 'other errors'
 /** Fields that say which part of the program it was; they hold words of ours. */

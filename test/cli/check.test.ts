@@ -88,7 +88,7 @@ describeProcesses('souk check', () => {
     expect(dangling).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'WRONG database file\n      rows of shops refer to rows of users that are not there\n',
+      stderr: 'WRONG database file\n      shops.merchant_id refers to rows of users that are not there, in rowid 1\n',
     })
   })
 

@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { copyFileSync, cpSync, readFileSync, statSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { getTableColumns, getTableName, is, Table } from 'drizzle-orm'
 import pg from 'pg'
@@ -272,6 +272,39 @@ onPostgres('of two who move into one database at once one does, and loses nothin
   await target.drop()
 })
 
+onPostgres('an instance whose move was killed as it let everybody in on the other side is not served, and the move goes on', async () => {
+  const { dataDir } = everyTable()
+  const target = await emptyPostgres()
+  await using client = await connected(target.url)
+  await client.query(`CREATE FUNCTION stops() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE object_name = 'souk_move') THEN
+      PERFORM pg_sleep(1);
+      RAISE EXCEPTION 'not now';
+    END IF;
+  END $$`)
+  await client.query('CREATE EVENT TRIGGER stops ON sql_drop EXECUTE FUNCTION stops()')
+  const moving = startCommand(['move', '--to', target.url], dataDir, keys)
+  const isAtEnd = async () =>
+    (
+      await client.query(
+        "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DROP TABLE souk_move%' AND state = 'active' AND datname = current_database()",
+      )
+    ).rowCount === 1
+  while (!(await isAtEnd())) await pause()
+  moving.kill('SIGKILL')
+  await moving.exited
+  expect(await souk(['serve'], dataDir, { settings: keys })).toEqual(refusal('moved into PostgreSQL'))
+  while (await isAtEnd()) await pause()
+  // It goes on, and where it is known that nobody was let in there, the instance is as it was.
+  expect(await souk(['move', '--to', target.url], dataDir, { settings: keys })).toMatchObject({ status: 1, stdout: '' })
+  expect(existsSync(join(dataDir, 'MOVED'))).toBe(false)
+  await client.query('DROP EVENT TRIGGER stops')
+  expect(await souk(['move', '--to', target.url], dataDir, { settings: keys })).toMatchObject({ status: 0, stderr: '' })
+  expect(existsSync(join(dataDir, 'MOVED'))).toBe(true)
+  await client.end()
+  await target.drop()
+})
+
 onPostgres('what PostgreSQL would refuse is named before anything is moved, and so is what is in the way', async () => {
   const { dataDir, file } = everyTable()
   const target = await emptyPostgres()
@@ -299,6 +332,9 @@ onPostgres('what PostgreSQL would refuse is named before anything is moved, and 
 
   withFile(file, (db) => {
     db.query("UPDATE shops SET title = 'a' || char(0) || 'b' WHERE rowid = 2").run()
+    // Half a character, half of a pair, and a byte that no character begins with: of some, SQLite counts as many characters as bytes.
+    for (const [rowid, bytes] of ['c3', '61eda080', '80'].entries())
+      db.query(`UPDATE products SET title = cast(x'${bytes}' AS TEXT) WHERE rowid = ${rowid + 1}`).run()
     db.query('UPDATE variants SET weight_grams = 3000000000 WHERE rowid = 1').run()
     db.query('UPDATE variants SET taxable = 2 WHERE rowid = 3').run()
     db.run('PRAGMA foreign_keys = OFF')
@@ -306,7 +342,8 @@ onPostgres('what PostgreSQL would refuse is named before anything is moved, and 
   })
   const { stderr } = await move()
   for (const problem of [
-    'rows of affiliate_clicks refer to rows of affiliates that are not there',
+    'affiliate_clicks.affiliate_id refers to rows of affiliates that are not there, in rowid 1',
+    'products.title holds bytes that are no text (UTF-8), in rowid 1, 2, 3',
     'shops.title holds NUL characters, which PostgreSQL does not take, in rowid 2',
     'variants.weight_grams is too large for its column there, in rowid 1',
     'variants.taxable is neither true nor false, in rowid 3',
@@ -317,6 +354,7 @@ onPostgres('what PostgreSQL would refuse is named before anything is moved, and 
   withFile(file, (db) => {
     db.query("UPDATE shops SET title = 'ab' WHERE rowid = 2").run()
     db.query('UPDATE variants SET weight_grams = 1, taxable = 1').run()
+    db.query("UPDATE products SET title = 'é ' || rowid").run()
     db.query('UPDATE affiliate_clicks SET affiliate_id = (SELECT id FROM affiliates LIMIT 1) WHERE rowid = 1').run()
   })
   expect(await move()).toMatchObject({ status: 0 })

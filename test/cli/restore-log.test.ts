@@ -24,8 +24,8 @@ function newCounter(folder: string): string {
 }
 
 /** Lets the program count and ship until `isEnough`, then kills it. What it has acknowledged, and what it has said is shipped. */
-async function countUntil(file: string, store: string, isEnough: (lines: number, shipped: number) => boolean) {
-  await using child = startChild(program, [file, store])
+async function countUntil(file: string, store: string, isEnough: (lines: number, shipped: number) => boolean, checkpointEvery = 70) {
+  await using child = startChild(program, [file, store, String(checkpointEvery)])
   let [made, shipped, lines] = [0, -1, 0]
   for await (const line of child.lines) {
     const [word, n = '0'] = line.split(' ')
@@ -83,6 +83,18 @@ describeProcesses('Shipping the log', () => {
       expect(problems).toEqual([])
     }
     expect(shipped).toBeGreaterThan(0)
+  })
+
+  test('whoever was killed goes on, once it is started again, with what it had shipped', async () => {
+    const folder = temporaryDir()
+    const store = join(folder, 'store')
+    const file = newCounter(folder)
+    const first = await countUntil(file, store, (_, shipped) => shipped > 0, 1_000_000)
+    const second = await countUntil(file, store, (_, shipped) => shipped > first.made + 3, 1_000_000)
+    const { n, problems } = await restored(folder, store)
+    expect([n >= second.shipped, problems]).toEqual([true, []])
+    expect(readdirSync(join(store, 'wal', '00000000')).filter((name) => /^\d/.test(name)).length).toBe(1)
+    expect(shippedIn(store, 'snapshot').length).toBe(1)
   })
 
   test('a segment that is missing or damaged is told, and what is before it is restored where that is asked for', async () => {

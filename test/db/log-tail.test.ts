@@ -5,7 +5,7 @@ import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
-import { LogBroken, type LogRange } from '../../db/engine.ts'
+import { LogBroken, type LogKept, type LogRange } from '../../db/engine.ts'
 import { configure } from '../../db/sqlite/engine.ts'
 import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
 import { type LogTail, openTail } from '../../db/sqlite/log-tail.ts'
@@ -92,7 +92,8 @@ function commit(connection: Sqlite, pick: (below: number) => number): boolean {
   return isMade
 }
 
-for (const seed of [1, 2, 3])
+let continued = 0
+for (const seed of [1, 2, 3, 4, 5, 6])
   test(`what is shipped is all that was committed, exactly, whatever writers, readers and checkpoints do (${seed})`, () => {
     const pick = chance(seed)
     const { file, connect } = newDatabase(`model-${seed}.db`)
@@ -100,15 +101,18 @@ for (const seed of [1, 2, 3])
     copyFileSync(file, copy)
     const writers = [connect(), connect()] as const
     const readers = [new Sqlite(file, { readonly: true }), new Sqlite(file, { readonly: true })] as const
-    const open = () =>
+    const open = (kept?: LogKept) =>
       openTail(file, {
+        kept,
         foldFrames: 30 + pick(100),
         setAsideMaxBytes: pick(3) ? 10_000_000 : 100_000,
         lockedMaxBytes: pick(3) ? 1_000_000 : 5_000,
       })
     let tail = open()
     let pages = openPages(copy)
-    let [made, kept, lives, salt] = [0, 0, 0, 0]
+    let [made, kept, lives, salt, wentOn] = [0, 0, 0, 0, 0]
+    let end: LogKept | undefined
+    let hasKept = false
     /** Where the log is lost, it begins again with a copy: by another process, since ours would drop its own locks. */
     const next = () => {
       try {
@@ -116,12 +120,30 @@ for (const seed of [1, 2, 3])
       } catch (error) {
         if (!(error instanceof LogBroken)) throw error
         tail.close()
-        tail = open()
-        pages.close()
-        Bun.spawnSync(['cp', file, copy])
-        pages = openPages(copy)
+        begin(undefined)
         return tail.next()
       }
+    }
+    const begin = (known: LogKept | undefined) => {
+      tail = open(known)
+      end = undefined
+      hasKept = tail.goesOn
+      if (tail.goesOn) {
+        wentOn++
+        return
+      }
+      pages.close()
+      Bun.spawnSync(['cp', file, copy])
+      pages = openPages(copy)
+    }
+    /** Whoever follows ends, by itself or by a crash; others go on, or not, and it begins again with what it had. */
+    const again = () => {
+      const mark = pick(2) ? tail.finish() : undefined
+      tail.close()
+      for (let nth = pick(4); nth > 0; nth--) if (commit(writers[0], pick)) made++
+      if (pick(3) === 0) writers[1].run(`PRAGMA wal_checkpoint(${pick(2) ? 'PASSIVE' : 'TRUNCATE'})`)
+      for (let nth = pick(3); nth > 0; nth--) if (commit(writers[1], pick)) made++
+      begin(end && { ...end, mark })
     }
     const ship = () => {
       const range = next()
@@ -136,7 +158,17 @@ for (const seed of [1, 2, 3])
       }
       if (range.header.salt1 !== salt) lives++
       salt = range.header.salt1
-      keep(tail, range, pages)
+      try {
+        keep(tail, range, pages)
+      } catch (error) {
+        // What was in the file when it began may be written over: that is a new beginning, too.
+        if (!(error instanceof LogBroken) || hasKept) throw error
+        tail.close()
+        begin(undefined)
+        return true
+      }
+      hasKept = true
+      end = { header: range.header, frame: range.to, sum: range.end }
       const count = look(copy, countOf)
       expect(count).toBeGreaterThanOrEqual(kept)
       expect(count).toBeLessThanOrEqual(made)
@@ -160,6 +192,7 @@ for (const seed of [1, 2, 3])
         for (const reader of readers) if (reader.inTransaction) reader.run('COMMIT')
         writers[0].run('VACUUM')
       }
+      if (what === 14) again()
       if (what > 13) ship()
     }
     while (ship());
@@ -167,10 +200,15 @@ for (const seed of [1, 2, 3])
     expect(look(copy, soundnessOf)).toBe('ok')
     expect(look(copy, rowsOf)).toEqual(rowsOf(writers[0]))
     expect(lives).toBeGreaterThan(0)
+    continued += wentOn
     pages.close()
     tail.close()
     for (const connection of [...writers, ...readers]) connection.close()
   })
+
+test('some of those that began again went on with what was kept', () => {
+  expect(continued).toBeGreaterThan(3)
+})
 
 test('the log does not grow without end while it is followed, also where there is always something new', () => {
   const { file, connect } = newDatabase('growth.db')

@@ -1,6 +1,6 @@
 /**
  * Counts in a database, a commit at a time, and ships its log, until it is killed. Prints `made N` for each count that was acknowledged, with a
- * checkpoint now and then, and `shipped N`: all counts up to there are in the store.
+ * checkpoint now and then (each so many commits), and `shipped N`: all counts up to there are in the store.
  */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
@@ -11,7 +11,7 @@ import { logShippingParts } from '../../src/modules/log-shipping/parts.ts'
 import { type ShippingDeps, startShipping } from '../../src/modules/log-shipping/service.ts'
 
 async function count(): Promise<void> {
-  const [, , file = '', store = ''] = Bun.argv
+  const [, , file = '', store = '', every = '70'] = Bun.argv
   const db = openSqlite(file)
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const deps = {
@@ -21,7 +21,7 @@ async function count(): Promise<void> {
   } as unknown as ShippingDeps
   startShipping(deps, {
     openStore: async () => createFolderStore(store, Date.now),
-    followLog: () => databaseFileAt(file).followLog(),
+    followLog: (kept) => databaseFileAt(file).followLog(kept),
     fileBytes: () => 0,
     keysText: () => undefined,
     everyMs: 5,
@@ -45,7 +45,7 @@ async function count(): Promise<void> {
     const shipped = made.findLast(({ at }) => at < shippedAt)?.n ?? -1
     if (shipped > told) process.stdout.write(`shipped ${shipped}\n`)
     told = Math.max(told, shipped)
-    if (n % 70 === 0) await db.checkpoint()
+    if (n % Number(every) === 0) await db.checkpoint()
     await Bun.sleep(1)
   }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { link, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type BackupStore, isBackupName, type ListedCopy, unfinished } from '../../core/backup-store.ts'
@@ -54,7 +55,8 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       const path = pathOf(name)
       await confirmMounted()
       try {
-        return await writeWhole(path, `${path}${unfinished}`, chunks, 'w')
+        // A name that nobody has: what another has put there, a link to somewhere else, is not written through.
+        return await writeWhole(path, `${path}.${randomBytes(6).toString('hex')}${unfinished}`, chunks)
       } catch (error) {
         throw isFull(error)
           ? new AppError('UNAVAILABLE', `The disk is full: ${root}. Make room there`, { retryAfterSeconds, cause: error })
@@ -77,11 +79,12 @@ export function createFolderStore(directory: string, now: () => number): BackupS
     async get(name) {
       const path = pathOf(name)
       const found = await statOf(path)
-      return found && { bytes: found.size, chunks: () => readChunks(path, 'No such copy') }
+      // What is no file, as a pipe, would never be read to its end.
+      return found?.isFile() ? { bytes: found.size, chunks: () => readChunks(path, 'No such copy') } : undefined
     },
     async delete(name) {
       const path = pathOf(name)
-      await Promise.all([rm(path, { force: true }), rm(`${path}${unfinished}`, { force: true })])
+      await rm(path, { force: true })
       for (let folder = dirname(path); folder !== resolve(root); folder = dirname(folder)) if (!(await removeEmpty(folder))) return
     },
     list: (prefix) => walk('', prefix),

@@ -25,7 +25,7 @@ export function createFileStore(directory: string): DocumentStore {
     async put(name, chunks) {
       const path = pathOf(name)
       try {
-        return await writeWhole(path, `${path}${unfinished}`, chunks, 'wx')
+        return await writeWhole(path, `${path}${unfinished}`, chunks)
       } catch (error) {
         await rm(path, { force: true }).catch(() => undefined)
         throw isFull(error) ? new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', full) : error

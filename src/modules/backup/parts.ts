@@ -1,3 +1,4 @@
+import { answering } from '../../clients/backups/answering.ts'
 import { createBucketStore } from '../../clients/backups/bucket.ts'
 import { createFolderStore } from '../../clients/backups/folder.ts'
 import { deviceOf, readChunks } from '../../clients/whole-files.ts'
@@ -22,8 +23,8 @@ export function backupPlaces(config: Config, { now, ...port }: Port): readonly B
     const account = { endpoint, bucket, keyId, secret, region: config.backupS3Region, prefix: config.backupS3Prefix }
     places.push({ store: createBucketStore(account, port), isNamed: true })
   }
-  if (backupDir !== undefined) places.push({ store: createFolderStore(backupDir, now), isNamed: true })
-  return places.length > 0 ? places : [{ store: createFolderStore(backupsDirectory(config), now), isNamed: false }]
+  if (backupDir !== undefined) places.push({ store: answering(createFolderStore(backupDir, now)), isNamed: true })
+  return places.length > 0 ? places : [{ store: answering(createFolderStore(backupsDirectory(config), now)), isNamed: false }]
 }
 
 /** What is known of the backups of this process. */
@@ -38,8 +39,8 @@ export type BackupState = {
   failures: number
   /** What the last quick check found. */
   problems?: number
-  /** What is at work; one at a time. */
-  running?: Promise<unknown>
+  /** What is at work, one at a time in each place. */
+  readonly running: Map<BackupPlace, Promise<void>>
 }
 
 export const backupParts = ({ config, log, sleep, clock }: Pick<Deps, 'config' | 'log' | 'sleep' | 'clock'>) => ({
@@ -48,7 +49,7 @@ export const backupParts = ({ config, log, sleep, clock }: Pick<Deps, 'config' |
   backupTargets: new Map<BackupPlace, BackupTarget>(),
   readFile: readCopy,
   deviceOf,
-  backupState: { since: clock.now(), lastIn: new Map(), failures: 0 } as BackupState,
+  backupState: { since: clock.now(), lastIn: new Map(), failures: 0, running: new Map() } as BackupState,
 })
 export type BackupDeps = Pick<
   Deps,

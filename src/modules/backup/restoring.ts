@@ -7,8 +7,20 @@ import { databaseOf, keysFolder, keysOf, type Manifest } from './domain.ts'
 import { listBackups, readManifest } from './service.ts'
 import { type BackupPlace, type BackupTarget, textOf } from './targets.ts'
 
-/** A backup, and the store that gives back what it consists of. `raw`: where its documents are. */
-export type FoundBackup = { readonly manifest: Manifest; readonly store: BackupStore; readonly raw: BackupStore }
+/**
+ * A backup, and the store that gives back what it consists of. `raw`: where its documents are; `passedOver`: names of later ones that have no record, and
+ * so are none.
+ */
+export type FoundBackup = {
+  readonly manifest: Manifest
+  readonly store: BackupStore
+  readonly raw: BackupStore
+  readonly passedOver: readonly string[]
+}
+
+/** What is said of those that are named as backups and have a database without a record. */
+export const withoutRecord =
+  'has no record (manifest.json), and so is no backup: it is being made, its making broke off, or somebody took the record away'
 
 /** Whether a place has anything that a passphrase opens. */
 export async function isSealedPlace({ store }: BackupPlace): Promise<boolean> {
@@ -26,13 +38,13 @@ export async function findBackup(target: BackupTarget, name: string, now: number
   if (name !== 'latest') {
     const found = await told(() => readManifest(target, name), `Backup ${name} in ${place} does not open`)
     if (!found) throw new OperatorError(`There is no backup ${name} in ${place}: \`souk backup --list\` shows those that there are`)
-    return { ...found, raw: target.raw }
+    return { ...found, raw: target.raw, passedOver: [] }
   }
-  const { backups, unreadable } = await listBackups(target)
+  const { backups, unreadable, unrecorded } = await listBackups(target)
   if (backups.length === 0)
     throw new OperatorError(
       unreadable.length === 0
-        ? `There is no backup in ${place}`
+        ? `There is no backup in ${place}${unrecorded.length === 0 ? '' : `, and ${unrecorded.at(-1)} ${withoutRecord}`}`
         : `The backups in ${place} cannot be read (${unreadable.join(', ')}): the passphrase is another, they are damaged, or of a newer souk`,
     )
   if (new Set(backups.map(({ instance }) => instance)).size > 1)
@@ -43,7 +55,8 @@ export async function findBackup(target: BackupTarget, name: string, now: number
     throw new OperatorError(
       `The last backup in ${place}, ${newer.at(-1)}, cannot be read: the passphrase is another, it is damaged, or of a newer souk. The last that can is ${last?.name}: name it to have it restored`,
     )
-  return findBackup(target, last?.name ?? '', now)
+  const passedOver = unrecorded.filter((one) => one > (last?.name ?? ''))
+  return { ...(await findBackup(target, last?.name ?? '', now)), passedOver }
 }
 
 /**

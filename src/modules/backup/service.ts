@@ -26,6 +26,8 @@ import { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from
 const settlesMs = 24 * 60 * 60 * 1000
 /** Of names in a line of the log. */
 const namesTold = 5
+/** For a minute those that are ready for a copy wait for the others, so that one is enough. */
+const [readyPauses, readyPauseMs] = [600, 100]
 /** Between two pauses. */
 const pacedBytes = 1024 * 1024
 
@@ -53,68 +55,104 @@ export type MakingOptions = {
   readonly onBytes?: (bytes: number) => void
   /** Which of the documents that are in a place already are looked at again, and what they belong to. */
   readonly looking: Pick<Looking, 'looksAt' | 'documentOf'>
+  /** Told of each place as soon as it is done with. */
+  readonly onMade?: (one: Made) => void
 }
 
-/** What came of it in each place: its manifest and what a look at its documents told, or what it failed with. */
+/** What came of it in a place: its manifest and what a look at its documents told, or what it failed with. */
 export type Made = { readonly place: BackupPlace } & (Put | { readonly error: unknown })
 type Put = { readonly manifest: Manifest; readonly looked: Looked }
 
-/** The place, opened once a process. @throws OperatorError, AppError UNAVAILABLE */
+/**
+ * The place, opened once a process, and again where the key is gone from it that it is sealed under: its disk was taken away, or is another one,
+ * and what is put there must open with what is there. @throws OperatorError, AppError UNAVAILABLE
+ */
 export async function targetOf(
   deps: Pick<MakingDeps, 'config' | 'randomBytes' | 'backupTargets'>,
   place: BackupPlace,
 ): Promise<BackupTarget> {
   const known = deps.backupTargets.get(place)
-  if (known) return known
+  if (known && (known.keyName === undefined || (await known.raw.get(known.keyName)))) return known
   const target = await openTarget(place, deps.config.backupPassphrase, { randomBytes: deps.randomBytes, mayCreate: true })
   deps.backupTargets.set(place, target)
   return target
 }
 
+type Prepared = { readonly place: BackupPlace; readonly target: BackupTarget } | { readonly place: BackupPlace; readonly error: unknown }
+
 /**
- * Makes a backup in every place. One that fails holds up no other; what is begun and not whole has no manifest, and is removed a day later.
- * @throws OperatorError when there is no room for the copy; DatabaseRefused when the database is damaged
+ * Makes a backup in every place, of one copy. A place that fails, is slow or does not answer holds up no other: those that are not ready in time get a
+ * copy of their own. What is begun and not whole has no manifest, and is removed a day later.
  */
-export async function makeBackup(
-  deps: MakingDeps,
-  { file, isPaced, onBytes, looking: { looksAt, documentOf } }: MakingOptions,
-): Promise<Made[]> {
+export async function makeBackup(deps: MakingDeps, options: MakingOptions): Promise<Made[]> {
+  const preparing = deps.backupPlaces.map((place) => prepared(deps, place, options.file))
+  const ready: Prepared[] = []
+  for (const one of preparing) void one.then((done) => ready.push(done))
+  const all = Promise.all(preparing)
+  // In short pauses: a command is not to live on for a long one.
+  for (let nth = 0; nth < readyPauses && ready.length < preparing.length; nth++) await Promise.race([all, deps.sleep(readyPauseMs)])
+  const inTime = [...ready]
+  const late = preparing.filter((_, nth) => !inTime.some(({ place }) => place === deps.backupPlaces[nth]))
+  const made = await Promise.all([putAll(deps, inTime, options), ...late.map(async (one) => putAll(deps, [await one], options))])
+  return made.flat().sort((a, b) => deps.backupPlaces.indexOf(a.place) - deps.backupPlaces.indexOf(b.place))
+}
+
+async function prepared(deps: MakingDeps, place: BackupPlace, file: DatabaseFile): Promise<Prepared> {
+  try {
+    const target = await targetOf(deps, place)
+    await makeRoom(deps, target, file)
+    // Those of now first: what is replaced while the database is copied would be missing.
+    await putDocuments(deps, target, await file.documents())
+    return { place, target }
+  } catch (error) {
+    return { place, error }
+  }
+}
+
+/** Puts one copy into all places that are ready for it, side by side. */
+async function putAll(deps: MakingDeps, ready: readonly Prepared[], options: MakingOptions): Promise<Made[]> {
+  const {
+    file,
+    isPaced,
+    onBytes,
+    looking: { looksAt, documentOf },
+    onMade = () => undefined,
+  } = options
+  const told = (one: Made): Made => {
+    onMade(one)
+    return one
+  }
+  const failed = ready.flatMap((one) => ('error' in one ? [told(one)] : []))
+  const targets = ready.flatMap((one) => ('error' in one ? [] : [one]))
+  const [first] = targets
+  if (!first) return failed
   const at = deps.clock.now()
   const looking: Looking = {
     ...{ looksAt, documentOf, keyring: deps.keyring },
     pace: (chunks) => (isPaced ? paced(deps, chunks) : chunks),
   }
-  const targets = await Promise.all(
-    deps.backupPlaces.map(async (place) => {
-      try {
-        const target = await targetOf(deps, place)
-        await makeRoom(deps, target, file)
-        // Those of now first: what is replaced while the database is copied would be missing.
-        await putDocuments(deps, target, await file.documents())
-        return { place, target }
-      } catch (error) {
-        return { place, error }
-      }
-    }),
-  )
-  if (targets.every((one) => one.error !== undefined)) return targets.map(({ place, error }) => ({ place, error }))
-  const copy = await file.copy(`${backupsDirectory(deps.config)}/copying.db`, onBytes)
+  let copy: FileCopy
   try {
-    const made: Made[] = []
-    for (const { place, target, error } of targets)
-      made.push(
-        target === undefined
-          ? { place, error }
-          : await put(deps, target, copy, { at, isPaced, looking }).then(
-              (done) => ({ place, ...done }),
-              (failed: unknown) => ({ place, error: failed }),
-            ),
-      )
-    return made
+    copy = await file.copy(stagedCopy(deps.config, first.place), onBytes)
+  } catch (error) {
+    return [...failed, ...targets.map(({ place }) => told({ place, error }))]
+  }
+  try {
+    const puts = targets.map(({ place, target }) =>
+      put(deps, target, copy, { at, isPaced, looking }).then(
+        (done) => told({ place, ...done }),
+        (error: unknown) => told({ place, error }),
+      ),
+    )
+    return [...failed, ...(await Promise.all(puts))]
   } finally {
     copy.drop()
   }
 }
+
+/** What the copy is called after that a place is the first to get: of those that are at work at once, each is another one's. */
+export const stagedCopy = (config: BackupDeps['config'], { store: { kind } }: BackupPlace): string =>
+  `${backupsDirectory(config)}/${kind === 'S3' ? 'copying.db' : 'copying-folder.db'}`
 
 async function put(
   deps: MakingDeps,
@@ -199,16 +237,25 @@ export const documentsOf = (store: BackupStore): Pick<DocumentStore, 'get' | 'pu
   delete: (name) => store.delete(documentOf(name)),
 })
 
-/** Every backup that is whole, newest first, and the names of those that are there and cannot be read. */
-export async function listBackups(
-  target: BackupTarget,
-): Promise<{ backups: (Backup & { documents: readonly string[] })[]; unreadable: string[] }> {
+export type Listed = {
+  /** Newest first. */
+  readonly backups: (Backup & { readonly documents: readonly string[] })[]
+  /** Names of those that have a record which cannot be read. */
+  readonly unreadable: string[]
+  /** Names of those that have a database and no record: being made, broken off, or robbed of it. */
+  readonly unrecorded: string[]
+}
+
+/** Every backup that is whole, and what else is there that is named as one. */
+export async function listBackups(target: BackupTarget): Promise<Listed> {
   const listed: ListedCopy[] = []
   for await (const one of target.raw.list(nameStart)) listed.push(one)
-  const names = listed.flatMap(({ name: path }) => {
-    const name = path.slice(0, path.indexOf('/'))
-    return isNameOfBackup(name) && path === manifestOf(name) ? [name] : []
-  })
+  const namesOf = (partOf: (name: string) => string): string[] =>
+    listed.flatMap(({ name: path }) => {
+      const name = path.slice(0, path.indexOf('/'))
+      return isNameOfBackup(name) && path === partOf(name) ? [name] : []
+    })
+  const names = namesOf(manifestOf)
   const manifests: Manifest[] = []
   const unreadable: string[] = []
   for (const name of names) {
@@ -219,7 +266,8 @@ export async function listBackups(
   const backups = manifests.map(({ name, at, instance, keys, missing, documents, database: { bytes } }) => ({
     ...{ name, at, instance, keys, missing, documents, bytes },
   }))
-  return { backups: backups.sort((a, b) => b.at - a.at), unreadable }
+  const unrecorded = namesOf(databaseOf).filter((name) => !names.includes(name))
+  return { backups: backups.sort((a, b) => b.at - a.at), unreadable, unrecorded }
 }
 
 /**
@@ -268,10 +316,14 @@ async function removeOthers({ config, clock, log }: MakingDeps, target: BackupTa
   for await (const one of target.raw.list(documentsFolder))
     if (isOld(one) && !names.has(one.name.slice(documentsFolder.length))) await target.raw.delete(one.name)
   const whole = new Set(backups.map(({ name }) => name))
+  const remains = new Set<string>()
   for await (const one of target.raw.list(nameStart)) {
     const name = one.name.slice(0, one.name.indexOf('/'))
-    if (isNameOfBackup(name) && !whole.has(name) && isOld(one)) await target.raw.delete(one.name)
+    if (!isNameOfBackup(name) || whole.has(name) || !isOld(one)) continue
+    await target.raw.delete(one.name)
+    remains.add(name)
   }
+  if (remains.size > 0) log.warn('backup.remains_removed', { place: target.store.place, names: [...remains].slice(0, namesTold) })
 }
 
 /** A record that nobody can read is passed by; a store that does not answer is not. */

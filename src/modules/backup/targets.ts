@@ -17,6 +17,8 @@ export type BackupTarget = BackupPlace & {
   /** As the place is: documents are sealed by themselves. */
   readonly raw: BackupStore
   readonly isSealed: boolean
+  /** What the key is called that it is sealed under. */
+  readonly keyName?: string
 }
 
 /** Of a record that names a million documents, and more. */
@@ -72,14 +74,17 @@ export async function openTarget(
       )
     opened.push(await makeKey(store, passphrase, randomBytes))
   }
-  const keys: BackupKeys = { current: opened[0] as BackupKey, of: (id) => opened.find((key) => key.id === id) }
-  return { ...place, raw: store, store: createSealedStore(store, keys, randomBytes), isSealed: true }
+  const current = opened[0] as BackupKey
+  const keys: BackupKeys = { current, of: (id) => opened.find((key) => key.id === id) }
+  return { ...place, raw: store, store: createSealedStore(store, keys, randomBytes), isSealed: true, keyName: keyNameOf(current) }
 }
 
 async function makeKey(store: BackupStore, passphrase: string, randomBytes: (count: number) => Uint8Array): Promise<BackupKey> {
   const secret = randomBytes(32)
   const key = { id: keyId(secret), secret }
   const sealed = await sealUnderPassphrase(Buffer.from(secret).toString('base64'), passphrase, randomBytes)
-  await store.put(`${keysFolder}${key.id}.json`, chunkOf(sealed))
+  await store.put(keyNameOf(key), chunkOf(sealed))
   return key
 }
+
+const keyNameOf = ({ id }: BackupKey): string => `${keysFolder}${id}.json`

@@ -3,67 +3,81 @@ import { engineErrorCode } from '../../../db/engine.ts'
 import { OperatorError } from '../../core/errors.ts'
 import { known } from '../../lib/prometheus.ts'
 import { documentWithFile } from '../lending-document/index.ts'
+import { firstVersion } from '../master-key/index.ts'
 import { isLate, isLookedAtOn, isOnSameDisk } from './domain.ts'
 import type { BackupDeps } from './parts.ts'
-import { listBackups, makeBackup, targetOf } from './service.ts'
+import { listBackups, type Made, makeBackup, targetOf } from './service.ts'
 import type { BackupPlace } from './targets.ts'
 
 /**
- * Makes a backup, and says so; with one at work it waits for that. Does nothing on a database server, or where it is switched off.
- * @returns how many places have it
+ * Makes a backup in every place where none is at work, and says so; where all are at work it waits for those. Does nothing on a database server, or
+ * where it is switched off.
+ * @returns how many places have one that was made by this
  * @throws OperatorError when one has not
  */
 export async function backUp(deps: BackupDeps): Promise<{ made: number }> {
   const { backupState: state, config } = deps
   if (!deps.db.file || !config.backupEnabled) return { made: 0 }
-  if (state.running) {
-    await state.running.catch(() => undefined)
+  const places = deps.backupPlaces.filter((place) => !state.running.has(place))
+  if (places.length === 0) {
+    await Promise.all(deps.backupPlaces.map((place) => state.running.get(place)))
     return { made: 0 }
   }
-  const running = attempt(deps)
-  state.running = running
+  const ends = new Map(places.map((place) => [place, Promise.withResolvers<void>()]))
+  for (const [place, { promise }] of ends) {
+    promise.catch(() => undefined)
+    state.running.set(place, promise)
+  }
+  const end = (place: BackupPlace, error?: unknown) => {
+    const running = ends.get(place)
+    if (error === undefined) running?.resolve()
+    else running?.reject(error)
+    if (state.running.get(place) === running?.promise) state.running.delete(place)
+  }
   try {
-    return await running
-  } finally {
-    delete state.running
+    return await attempt({ ...deps, backupPlaces: places }, end)
+  } catch (error) {
+    for (const place of places) end(place, error)
+    throw error
   }
 }
 
-async function attempt(deps: BackupDeps): Promise<{ made: number }> {
+async function attempt(deps: BackupDeps, end: (place: BackupPlace, error?: unknown) => void): Promise<{ made: number }> {
   const { backupState: state, clock, log, db } = deps
   if (!db.file) return { made: 0 }
   const startedAt = clock.monotonic()
   const now = clock.now()
   const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf: (name: string) => documentWithFile(deps, name) }
-  try {
-    const all = await makeBackup(deps, { file: db.file, isPaced: true, looking })
-    const failed: string[] = []
-    for (const one of all) {
-      const place = one.place.store.place
-      if ('error' in one) {
-        failed.push(place)
-        log.error('backup.failed', {
-          place,
-          error: one.error,
-          advice: 'the backups from before are as they were; it is tried again within the hour',
-        })
-        continue
-      }
-      const { name, at, database, documents, missing } = one.manifest
-      const durationMs = clock.monotonic() - startedAt
-      state.last = { at, bytes: database.bytes, durationMs }
-      state.lastIn.set(one.place, at)
-      log.info('backup.made', { place, name, bytes: database.bytes, documents: documents.length, durationMs })
-      if (missing.length > 0)
-        log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
+  const failed: string[] = []
+  const onMade = (one: Made): void => {
+    const place = one.place.store.place
+    if ('error' in one) {
+      failed.push(place)
+      const advice = 'the backups from before are as they were; it is tried again within the hour'
+      log.error('backup.failed', { place, error: one.error, advice })
+      end(one.place, notMade([place]))
+      return
     }
-    if (failed.length > 0) throw new OperatorError(`There is no new backup in ${failed.join(' and ')}`)
+    const { name, at, database, documents, missing } = one.manifest
+    const durationMs = clock.monotonic() - startedAt
+    state.last = { at, bytes: database.bytes, durationMs }
+    state.lastIn.set(one.place, at)
+    log.info('backup.made', { place, name, bytes: database.bytes, documents: documents.length, durationMs })
+    if (missing.length > 0)
+      log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
+    end(one.place)
+  }
+  try {
+    const all = await makeBackup(deps, { file: db.file, isPaced: true, looking, onMade })
+    if (failed.length > 0) throw notMade(failed)
     return { made: all.length }
   } catch (error) {
     state.failures++
     throw error
   }
 }
+
+const notMade = (places: readonly string[]) => new OperatorError(`There is no new backup in ${places.join(' and ')}`)
 
 /** Looks how old the last backup is. One that is late is made now, whatever the hour: the machine may sleep at night. */
 export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean }> {
@@ -109,11 +123,13 @@ const isBehind = ({ backupState: { lastIn, since }, config, clock }: Omit<LateDe
 /** Looks when the last backup of each place was begun. Of one that does not answer, what was known before stays. */
 async function lookForLast(deps: BackupDeps): Promise<void> {
   const { backupState: state, clock, log } = deps
-  for (const place of deps.backupPlaces) {
+  // Others may have theirs in the same place, which bring back nothing of this one.
+  const instance = (await firstVersion(deps.db)) ?? noInstance
+  const look = async (place: BackupPlace): Promise<void> => {
     try {
       const { backups } = await listBackups(await targetOf(deps, place))
       // A clock that was ahead has made one that is from the future: no reason to go without.
-      const last = backups.find(({ at }) => at <= clock.now())
+      const last = backups.find((backup) => backup.instance === instance && backup.at <= clock.now())
       if (last) state.lastIn.set(place, last.at)
       else state.lastIn.delete(place)
       if (last && (state.last === undefined || last.at > state.last.at)) state.last = { at: last.at, bytes: last.bytes }
@@ -121,7 +137,11 @@ async function lookForLast(deps: BackupDeps): Promise<void> {
       log.warn('backup.place_silent', { place: place.store.place, error })
     }
   }
+  await Promise.all(deps.backupPlaces.map(look))
 }
+
+/** As a copy has it that knows no key. */
+const noInstance = 'none'
 
 /** Looks for damage of the database's file, without a look at what its indexes lack. What it finds is said as an error, and kept. */
 export async function checkQuickly({

@@ -9,6 +9,11 @@ export class AnotherShips extends Error {
   override readonly name = 'AnotherShips'
 }
 
+/** The record of this one is gone, or is not what it wrote last: the store is not what it was. Its disk may have been taken away, or another put there. */
+export class PlaceChanged extends Error {
+  override readonly name = 'PlaceChanged'
+}
+
 const beatMs = 60_000
 /** Whoever has not been heard of for so long has died. Measured by the clock that nobody sets: two machines need not agree on the time. */
 const heldMs = 3 * beatMs
@@ -23,18 +28,27 @@ export function createClaim({ clock }: Pick<Deps, 'clock'>, instance: string, sh
   let other: { readonly text: string; readonly since: number } | undefined
   let beatAt = Number.NEGATIVE_INFINITY
   let beats = 0
+  /** What the record may say: what was written last, and what was to be written since and may have been all the same. */
+  let written: string[] = []
 
-  /** @returns the record of another shipper; undefined where there is none */
-  async function othersRecord(store: BackupStore): Promise<string | undefined> {
-    const text = await textOf(store, name).catch((error: unknown) => {
+  const record = (store: BackupStore): Promise<string | undefined> =>
+    textOf(store, name).catch((error: unknown) => {
       if (error instanceof SealBroken) return undefined
       throw error
     })
-    return text?.startsWith(`${shipper} `) ? undefined : text
+  const isOurs = (text: string) => text.startsWith(`${shipper} `)
+
+  /** @returns the record of another shipper; undefined where there is none */
+  async function othersRecord(store: BackupStore): Promise<string | undefined> {
+    const text = await record(store)
+    return text === undefined || isOurs(text) ? undefined : text
   }
 
   async function beat(store: BackupStore): Promise<void> {
-    await store.put(name, chunkOf(`${shipper} ${++beats} ${clock.now()}`))
+    const text = `${shipper} ${++beats} ${clock.now()}`
+    written.push(text)
+    await store.put(name, chunkOf(text))
+    written = [text]
     beatAt = clock.monotonic()
   }
 
@@ -49,10 +63,12 @@ export function createClaim({ clock }: Pick<Deps, 'clock'>, instance: string, sh
       other = undefined
       await beat(store)
     },
-    /** Says now and then that this one lives. @throws AnotherShips where another one has taken over meanwhile */
+    /** Says now and then that this one lives. @throws AnotherShips where another one has taken over meanwhile; PlaceChanged */
     async keep(store: BackupStore): Promise<void> {
       if (clock.monotonic() - beatAt < beatMs) return
-      if ((await othersRecord(store)) !== undefined) throw new AnotherShips('another one has taken over the log of this instance')
+      const text = await record(store)
+      if (text !== undefined && !isOurs(text)) throw new AnotherShips('another one has taken over the log of this instance')
+      if (text === undefined || !written.includes(text)) throw new PlaceChanged('the record of who ships is not what was written there')
       await beat(store)
     },
     /** Whoever comes next need not wait. Another one's record stays. */

@@ -36,6 +36,8 @@ export const generationName = (instance: string, at: number, random: Uint8Array)
 
 /** The keys that the secrets of an instance are sealed under, those of before included. */
 export const shippedKeysName = (instance: string): string => `${shippedPrefix}${instance}/keys.json`
+/** What the one who shipped the log of an instance said when it was stopped. */
+export const endedName = (instance: string): string => `${shippedPrefix}${instance}/ended`
 /** Who ships the log of an instance. */
 export const claimName = (instance: string): string => `${shippedPrefix}${instance}/shipper`
 export const begunName = (generation: string): string => `${home(generation)}/begun`
@@ -84,7 +86,9 @@ export function planRestore(shipped: readonly Shipped[], to: number): RestorePla
     const wanted = shipped
       .filter((one) => one.kind === 'segment')
       .filter(({ generation, index, at }) => generation === snapshot.generation && index >= snapshot.first && at <= to)
-      .sort((a, b) => a.index - b.index)
+      .sort((a, b) => a.index - b.index || a.at - b.at)
+      // Of a process that was killed something may arrive late; the next one has put it again, with what came after.
+      .filter(({ index }, nth, all) => index !== all[nth + 1]?.index)
     const gap = wanted.findIndex(({ index }, nth) => index !== snapshot.first + nth)
     const segments = gap < 0 ? wanted : wanted.slice(0, gap)
     // Its pages are of different moments until then.
@@ -101,6 +105,24 @@ export function planRestore(shipped: readonly Shipped[], to: number): RestorePla
     }
   }
   return undefined
+}
+
+export type Continued = {
+  readonly snapshot: RestorePlan['snapshot']
+  readonly last: RestorePlan['segments'][number]
+  /** All that it takes to go back to its last moment. */
+  readonly names: readonly string[]
+}
+
+/**
+ * What can be gone on with: the last generation there is, where it has a snapshot and nothing of it is missing. Undefined where it could not be gone back
+ * to its end.
+ */
+export function continuedBy(shipped: readonly Shipped[]): Continued | undefined {
+  const plan = planRestore(shipped, Number.MAX_SAFE_INTEGER)
+  const last = plan?.segments.at(-1)
+  if (!plan || !last || plan.missing !== undefined || plan.resumedAt !== undefined) return undefined
+  return { snapshot: plan.snapshot, last, names: plan.segments.map(({ name }) => name) }
 }
 
 /** The instance that a generation is of. */

@@ -1,9 +1,9 @@
 /** What a segment and a snapshot say of themselves, in a line before what they hold. */
-import type { LogHeader, LogRange, LogSum } from '../../../db/engine.ts'
+import type { LogHeader, LogKept, LogRange, LogSum } from '../../../db/engine.ts'
 import type { Segment } from './domain.ts'
 
-/** What stands at the beginning of a segment. */
-export type SegmentHead = { readonly format: 1 } & Omit<Segment, 'kind'> & Omit<LogRange, 'setAside'>
+/** What stands at the beginning of a segment. `end`: of those from before, some have none. */
+export type SegmentHead = { readonly format: 1; readonly end?: LogSum } & Omit<Segment, 'kind'> & Omit<LogRange, 'setAside' | 'end'>
 /** What a snapshot says of its pages, as they are kept. */
 export type SnapshotHead = { readonly format: 1; readonly bytes: number; readonly sha256: string; readonly version: string }
 
@@ -59,15 +59,25 @@ function parsed(text: string): unknown {
 
 const isSum = (value: unknown): value is LogSum => Array.isArray(value) && value.length === 2 && value.every(Number.isInteger)
 
+/** Of SQLite: a power of two. */
+const isPageSize = (size: unknown): boolean =>
+  typeof size === 'number' && size >= 512 && size <= 65_536 && Number.isInteger(Math.log2(size))
+
 /** The head of the segment that a name says it is; undefined where it is another's, or of a version that this one does not know. */
 export function segmentHeadOf(head: unknown, { generation, index, at }: Omit<Segment, 'kind'>): SegmentHead | undefined {
   const found = head as Partial<SegmentHead> | undefined
   const header = found?.header as Partial<LogHeader> | undefined
   const isOurs = found?.format === 1 && found.generation === generation && found.index === index && found.at === at
   const isWhole =
-    isSum(found?.sum) && isSum(header?.sum) && [found.from, found.to, header.salt1, header.salt2, header.pageSize].every(Number.isInteger)
+    isSum(found?.sum) &&
+    isSum(header?.sum) &&
+    [found.from, found.to, header.salt1, header.salt2].every(Number.isInteger) &&
+    isPageSize(header.pageSize)
   return isOurs && isWhole ? (found as SegmentHead) : undefined
 }
+
+/** Where the log ended when a segment was shipped; undefined where its head does not say. */
+export const endOf = ({ header, to, end }: SegmentHead): LogKept | undefined => (isSum(end) ? { header, frame: to, sum: end } : undefined)
 
 /** Whether a segment goes on where the one before ended: in the same life of the log, or in the one that followed. */
 export function goesOn(next: SegmentHead, before: { header: LogHeader; frame: number; sum: LogSum } | undefined): boolean {

@@ -4,16 +4,15 @@ import type { LogShippingDeps } from './parts.ts'
 
 /** Lines of Prometheus' text format; without values where nothing is shipped. */
 export function logShippingMetrics({
-  logShipping: { shippedAt, snapshotAt, generations, failures },
+  logShipping: { isOn, shippedAt, snapshotAt, generations, failures },
   config: { shipLogSeconds = 0 },
 }: LogShippingDeps & Pick<Deps, 'config'>): string[] {
-  const isOn = generations > 0 || failures > 0
   const of = (value: number) => (isOn ? value : undefined)
   const seconds = (ms: number | undefined) => of((ms ?? 0) / 1_000)
   return [
     ...known(
       'souk_log_shipped_timestamp_seconds',
-      'Everything that was committed by then is where the log is shipped to; 0: there is no snapshot yet to go on from.',
+      'Everything that was committed by then is where the log is shipped to, of this process or one before; 0: nothing there can be gone back to, or it has not answered yet.',
       seconds(shippedAt),
     ),
     ...known(
@@ -23,7 +22,7 @@ export function logShippingMetrics({
     ),
     ...known(
       'souk_log_generations_total',
-      'How often shipping began anew, with a snapshot: once a start, and where the log was lost.',
+      'How often shipping began anew, with a snapshot: at a start that could not go on with what was there, and where the log was lost.',
       of(generations),
       'counter',
     ),

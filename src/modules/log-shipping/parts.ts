@@ -1,6 +1,7 @@
 /** What is known of the shipping of the write-ahead log. */
 export type LogShipping = {
-  /** Everything that was committed up to then is in the store, in milliseconds since the epoch. */
+  isOn: boolean
+  /** Everything that was committed up to then is in the store and can be gone back to, in milliseconds since the epoch; undefined until that is known. */
   shippedAt: number | undefined
   snapshotAt: number | undefined
   generations: number
@@ -8,6 +9,6 @@ export type LogShipping = {
 }
 
 export const logShippingParts = () => ({
-  logShipping: { shippedAt: undefined, snapshotAt: undefined, generations: 0, failures: 0 } as LogShipping,
+  logShipping: { isOn: false, shippedAt: undefined, snapshotAt: undefined, generations: 0, failures: 0 } as LogShipping,
 })
 export type LogShippingDeps = ReturnType<typeof logShippingParts>

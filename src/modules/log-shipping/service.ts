@@ -1,9 +1,10 @@
-import { type CommitLog, LogBroken, type LogRange } from '../../../db/engine.ts'
+import { type CommitLog, LogBroken, type LogKept, type LogRange } from '../../../db/engine.ts'
 import type { BackupStore } from '../../core/backup-store.ts'
 import type { Deps } from '../../core/deps.ts'
 import { digesting } from '../../lib/digest.ts'
 import { chunkOf } from '../backup/index.ts'
-import { AnotherShips, createClaim } from './claim.ts'
+import { AnotherShips, createClaim, PlaceChanged } from './claim.ts'
+import { lastShipped, noteEnd, saltsOf } from './continuing.ts'
 import {
   begunName,
   generationName,
@@ -54,6 +55,8 @@ type Following = {
   bytesSince: number
   /** What went wrong with the log, and not with the store. */
   broken: unknown
+  /** What removes what is old. */
+  forgetting: Promise<void> | undefined
 }
 
 /** The log was let go, since what takes it is too slow or does not answer. */
@@ -62,7 +65,7 @@ class LetGo extends Error {}
 export type ShippingOptions = {
   /** Asked again until it answers. */
   readonly openStore: () => Promise<BackupStore>
-  readonly followLog: () => Promise<CommitLog>
+  readonly followLog: (kept?: LogKept) => Promise<CommitLog>
   /** How long the database file is. */
   readonly fileBytes: () => number
   readonly everyMs: number
@@ -91,23 +94,43 @@ export function startShipping(
   let areKeysGone = false
   let isStopping = false
   let failed = 0
+  /** What went wrong with the log once is not gone on from. */
+  let isFirst = true
+  told.isOn = true
 
+  /** Goes on with the generation that is there, where nothing is missing in between, and else begins one. */
   async function begin(): Promise<Following> {
-    const begun = { version: deps.build.version }
     // Before the log is held: there is no sense in holding it while the store does not answer.
     const store = await openStore()
     await claim.take(store)
-    timeline ??= timelineAfter(await shippedIn(store))
+    const shipped = await shippedIn(store)
+    timeline ??= timelineAfter(shipped.names)
     const time = timeline
+    const last = await lastShipped(store, instance, shipped)
+    told.shippedAt ??= last.upTo
+    told.snapshotAt ??= last.snapshotAt
+    const commits = await followLog(isFirst ? last.kept : undefined)
+    const fresh = {
+      ...{ store, log: commits, time, pending: undefined },
+      ...{ copying: undefined, copyAfter: 0, broken: undefined, forgetting: undefined },
+    }
+    keysShipped = undefined
+    if (commits.goesOn && last.continued) {
+      isFirst = false
+      log.info('log_shipping.goes_on', { generation: last.continued.generation, to: store.place })
+      return { ...fresh, ...last.continued }
+    }
     const generation = generationName(instance, time.now(), deps.randomBytes(4))
-    await store.put(begunName(generation), withHead(begun, none()))
-    const commits = await followLog()
+    try {
+      await store.put(begunName(generation), withHead({ version: deps.build.version }, none()))
+    } catch (error) {
+      commits.close()
+      throw error
+    }
+    isFirst = false
     told.generations++
     log.info('log_shipping.begun', { generation, to: store.place })
-    return {
-      ...{ store, log: commits, time, generation, next: 0, lifeBegan: 0, salts: '', pending: undefined, lastAt: undefined },
-      ...{ copying: undefined, copyAfter: 0, snapshotAt: undefined, bytesSince: 0, broken: undefined },
-    }
+    return { ...fresh, generation, next: 0, lifeBegan: 0, salts: '', lastAt: undefined, snapshotAt: undefined, bytesSince: 0 }
   }
 
   /** Times that follow those of what is there, also where the clock was ahead then. */
@@ -122,13 +145,16 @@ export function startShipping(
     return createTimeline(clock, newest)
   }
 
-  async function shippedIn(store: BackupStore): Promise<Shipped[]> {
-    const shipped: Shipped[] = []
-    for await (const { name } of store.list(`${shippedPrefix}${instance}/`)) {
+  async function shippedIn(store: BackupStore): Promise<{ names: Shipped[]; bytes: Map<string, number> }> {
+    const names: Shipped[] = []
+    const lengths = new Map<string, number>()
+    for await (const { name, bytes } of store.list(`${shippedPrefix}${instance}/`)) {
       const one = shippedOf(name)
-      if (one) shipped.push(one)
+      if (!one) continue
+      names.push(one)
+      lengths.set(name, bytes)
     }
-    return shipped
+    return { names, bytes: lengths }
   }
 
   /** Ships what is there. Returns the moment up to which everything that was committed is in the store. */
@@ -164,11 +190,11 @@ export function startShipping(
     // Tried again it has the same name, and is the same: what seemed to fail may have been kept.
     now.pending ??= { index: now.next, at: now.time.now(), askedAt }
     const { index, at } = now.pending
-    const { header, from, to, sum } = range
-    const head: SegmentHead = { format: 1, generation: now.generation, index, at, header, from, to, sum }
+    const { header, from, to, sum, end } = range
+    const head: SegmentHead = { format: 1, generation: now.generation, index, at, header, from, to, sum, end }
     const pieces = guarded(now, now.log.pieces())
     now.bytesSince += await unlessTooLong(now, now.store.put(segmentName(head), withHead(head, pieces)))
-    const salts = `${header.salt1} ${header.salt2}`
+    const salts = saltsOf(header)
     if (salts !== now.salts) Object.assign(now, { salts, lifeBegan: index })
     Object.assign(now, { pending: undefined, next: index + 1, lastAt: at })
     await ofLog(now, () => now.log.kept())
@@ -234,13 +260,21 @@ export function startShipping(
     Object.assign(now, { copying: undefined, snapshotAt: begunAt })
     told.snapshotAt = begunAt
     log.info('log_shipping.snapshot', { generation: now.generation, bytes: whole.bytes, ms: now.time.now() - begunAt })
-    await forget(now).catch((error: unknown) => log.warn('log_shipping.nothing_removed', { error }))
+    // A day of segments is many thousands: what is committed meanwhile does not wait for their removal.
+    now.forgetting ??= forget(now)
+      .catch((error: unknown) => log.warn('log_shipping.nothing_removed', { error }))
+      .finally(() => {
+        now.forgetting = undefined
+      })
   }
 
   async function forget(now: Following): Promise<void> {
     const keepFrom = now.time.surely() - deps.config.shipLogDays * dayMs
-    for (const name of removable(await shippedIn(now.store), { keepFrom, current: now.generation, begunAt: now.copying?.begunAt }))
+    const { names } = await shippedIn(now.store)
+    for (const name of removable(names, { keepFrom, current: now.generation, begunAt: now.copying?.begunAt })) {
+      if (isStopping || following !== now) return
       await now.store.delete(name)
+    }
   }
 
   async function round(): Promise<void> {
@@ -252,14 +286,21 @@ export function startShipping(
     if (copied) await conclude(now, copied)
     if (now.snapshotAt !== undefined) told.shippedAt = upTo
     copyWhenDue(now)
+    if (isStopping) await noteEnd(now.store, instance, { generation: now.generation, next: now.next, mark: await now.log.finish() })
   }
 
   /** Says what went wrong, and lets the log go where it is lost or too long. */
   async function failure(error: unknown): Promise<void> {
     told.failures++
     const now = following
-    if (error instanceof AnotherShips) {
-      if (now || failed === 0)
+    if (error instanceof AnotherShips || error instanceof PlaceChanged) {
+      if (error instanceof PlaceChanged)
+        log.error('log_shipping.place_changed', {
+          to: now?.store.place,
+          advice:
+            'what was shipped is not there any more, or another disk is: see that it is mounted. Shipping begins anew, with a new snapshot',
+        })
+      else if (now || failed === 0)
         log.error('log_shipping.another_ships', {
           advice:
             'two with the same data would give the shop two pasts: unset SHIP_LOG_SECONDS in the one that is a copy. This one ships nothing until the other has been silent for three minutes',

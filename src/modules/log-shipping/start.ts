@@ -20,7 +20,7 @@ export async function shipLog(
       return target.store
     },
     keysText: () => (isSealed ? deps.keyring.secretsText() : undefined),
-    followLog: () => file.followLog(),
+    followLog: (kept) => file.followLog(kept),
     fileBytes: () => file.sizes().bytes,
     everyMs: config.shipLogSeconds * 1_000,
     // As its backups are told from others.

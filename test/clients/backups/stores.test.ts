@@ -1,8 +1,9 @@
 /** What a store of backups promises, of each of the two there are, and of each when it is sealed. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { answering } from '../../../src/clients/backups/answering.ts'
 import { createBucketStore } from '../../../src/clients/backups/bucket.ts'
 import { createFolderStore } from '../../../src/clients/backups/folder.ts'
 import type { BackupStore } from '../../../src/core/backup-store.ts'
@@ -125,11 +126,84 @@ test('files of a folder are for their owner alone, are never there half, and tho
     seen.push([...readdirSync(join(directory, 'a')), ...(await namesOf(store))])
   }
   await store.put('a/b', looking())
-  expect(seen).toEqual([['b.tmp']])
+  expect(seen).toEqual([[expect.stringMatching(/^b\.[0-9a-f]{12}\.tmp$/)]])
   expect([statSync(directory), statSync(join(directory, 'a/b'))].map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600])
   writeFileSync(join(directory, 'a', 'my notes'), 'mine')
   await store.delete('a/b')
   expect(readdirSync(join(directory, 'a'))).toEqual(['my notes'])
+})
+
+test('nothing is written through a name that somebody else has put into a folder, and what is no file is none of ours', async () => {
+  const directory = join(temporaryDir(), 'copies')
+  const store = folder(directory)
+  const precious = join(temporaryDir(), 'precious')
+  writeFileSync(precious, 'precious')
+  mkdirSync(join(directory, 'a'), { recursive: true })
+  symlinkSync(precious, join(directory, 'a/b.tmp'))
+  symlinkSync(precious, join(directory, 'a/b'))
+  await store.put('a/b', inPieces(Buffer.from('ours')))
+  expect([readFileSync(precious, 'utf8'), (await read(store, 'a/b'))?.toString()]).toEqual(['precious', 'ours'])
+  Bun.spawnSync(['mkfifo', join(directory, 'a/pipe')])
+  expect(await store.get('a/pipe')).toBeUndefined()
+})
+
+test('two who put under one name at the same time leave what one of them has put, whole', async () => {
+  const store = folder()
+  const [one, other] = [randomBytes(mb), randomBytes(2 * mb)]
+  await Promise.all([store.put('a/b', inPieces(one)), store.put('a/b', inPieces(other))])
+  const found = await read(store, 'a/b')
+  expect([one, other].some((bytes) => found?.equals(bytes))).toBe(true)
+})
+
+test('a store that does not answer is given up, takes nothing more when it wakes, and may be as long at work as something moves', async () => {
+  const never = new Promise<never>(() => undefined)
+  const hangs = { put: () => never, get: () => never, delete: () => never, free: () => never, adopt: () => never }
+  const silent = answering(
+    {
+      ...folder(),
+      ...hangs,
+      list: async function* () {
+        await never
+        yield { name: 'a', bytes: 1, at: 1 }
+      },
+    },
+    20,
+  )
+  for (const work of [
+    () => silent.put('a', inPieces(randomBytes(1))),
+    () => silent.get('a'),
+    () => silent.delete('a'),
+    () => silent.free(),
+    () => silent.adopt?.('a', 'b'),
+    () => namesOf(silent),
+  ])
+    await expect(work()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  const wakes = Promise.withResolvers<void>()
+  let isGivenUp = false
+  const store = folder()
+  const sleepy = answering(
+    {
+      ...store,
+      put: async (name, chunks) => {
+        await wakes.promise
+        return store.put(name, chunks).catch((error) => {
+          isGivenUp = true
+          throw error
+        })
+      },
+    },
+    20,
+  )
+  await expect(sleepy.put('a/b', inPieces(randomBytes(10)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  wakes.resolve()
+  while (!isGivenUp) await Bun.sleep(1)
+  expect(await namesOf(store)).toEqual([])
+  // What is put may be long in coming.
+  async function* slow() {
+    await Bun.sleep(60)
+    yield randomBytes(10)
+  }
+  expect(await answering(folder(), 20).put('a/b', slow())).toBe(10)
 })
 
 test('what a crash left half-way in a folder goes once it is a day old', async () => {

@@ -10,7 +10,16 @@ import { backUp } from '../../../jobs/back-up.ts'
 import { jobs, runJob } from '../../../jobs/index.ts'
 import { checkQuickly } from '../../../jobs/quick-check.ts'
 import { watchBackups } from '../../../jobs/watch-backups.ts'
-import { findBackup, listBackups, type Manifest, readKeys, targetOf, tellOfSameDisk } from '../../../src/modules/backup/index.ts'
+import { createFolderStore } from '../../../src/clients/backups/folder.ts'
+import {
+  type BackupPlace,
+  findBackup,
+  listBackups,
+  type Manifest,
+  readKeys,
+  targetOf,
+  tellOfSameDisk,
+} from '../../../src/modules/backup/index.ts'
 import { shipLog } from '../../../src/modules/log-shipping/index.ts'
 import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -279,6 +288,80 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json')).length).toBe(1)
     // The folder had one meanwhile, and gets none more.
     expect(namesIn(folder).length).toBe(2)
+  })
+
+  test('takes no backup of another instance for its own: it makes its first one, and is late without, whatever others put there', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using other = await testApp({ BACKUP_DIR: folder, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
+    await backUp(other.deps)
+    await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
+    app.clock.set(other.clock.now() + hour)
+    await watchBackups(app.deps)
+    expect(namesIn(folder).length).toBe(2)
+    app.clock.advance(31 * hour)
+    other.clock.set(app.clock.now())
+    await backUp(other.deps)
+    // Nobody can make one: that of the other is none.
+    const full = { ...app.deps, diskFree: () => 0 }
+    await expect(watchBackups(full)).rejects.toThrow('no new backup')
+    expect([events(app, 'backup.late').length, await metricOf(app, 'souk_backup_late')]).toEqual([1, '1'])
+  })
+
+  test('a place that does not answer holds up no other, neither now nor the next time', async () => {
+    const [folder, hung] = [join(temporaryDir(), 'copies'), join(temporaryDir(), 'hung')]
+    await using app = await testApp({ BACKUP_DIR: folder })
+    const waiting = Promise.withResolvers<number>()
+    const place = createFolderStore(hung, Date.now)
+    const silent: BackupPlace = { isNamed: true, store: { ...place, kind: 'S3', put: () => waiting.promise, adopt: async () => false } }
+    const deps = { ...app.deps, backupPlaces: [silent, ...app.deps.backupPlaces] }
+    const both = backUp(deps)
+    const isMade = (count: number) => events(app, 'backup.made').length === count
+    while (!isMade(1)) await Bun.sleep(5)
+    expect(namesIn(folder).length).toBe(1)
+    app.clock.advance(hour)
+    expect(await backUp(deps)).toEqual({ made: 1 })
+    expect([namesIn(folder).length, events(app, 'backup.failed').length]).toEqual([2, 0])
+    waiting.reject(new Error('gone'))
+    await expect(both).rejects.toThrow(`no new backup in ${hung}`)
+    expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
+  })
+
+  test('whoever waits for a backup that is at work learns that it failed', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    writeFileSync(folder, '')
+    const outcomes = await Promise.allSettled([backUp(app.deps), backUp(app.deps)])
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+
+  test('a sealed place that was emptied, as by a disk that is mounted no more, gets a key of its own: what is put there opens', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
+    await using app = await testApp(settings)
+    await backUp(app.deps)
+    rmSync(folder, { recursive: true })
+    app.clock.advance(hour)
+    await backUp(app.deps)
+    await using fresh = await testApp(settings)
+    const [place] = fresh.deps.backupPlaces
+    const target = await targetOf(fresh.deps, place as BackupPlace)
+    expect((await findBackup(target, 'latest', app.clock.now())).manifest.at).toBe(app.clock.now())
+  })
+
+  test('a backup whose record is gone is told of, not passed over', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await backUp(app.deps)
+    app.clock.advance(hour)
+    await backUp(app.deps)
+    const [older = '', newer = ''] = namesIn(folder)
+    rmSync(join(folder, newer, 'manifest.json'))
+    const [place] = app.deps.backupPlaces
+    const target = await targetOf(app.deps, place as BackupPlace)
+    const found = await findBackup(target, 'latest', app.clock.now())
+    expect([found.manifest.name, found.passedOver, (await listBackups(target)).unrecorded]).toEqual([older, [newer], [newer]])
+    rmSync(join(folder, older, 'manifest.json'))
+    await expect(findBackup(target, 'latest', app.clock.now())).rejects.toThrow(`${newer} has no record`)
   })
 
   test('makes the first backup within the hour, and is late when none could be made for too long, until there is one', async () => {

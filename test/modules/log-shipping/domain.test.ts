@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import {
   begunName,
+  continuedBy,
   generationName,
   pagesName,
   planRestore,
@@ -11,7 +12,7 @@ import {
   shippedOf,
   snapshotName,
 } from '../../../src/modules/log-shipping/domain.ts'
-import { headAndRest, withHead } from '../../../src/modules/log-shipping/head.ts'
+import { headAndRest, segmentHeadOf, withHead } from '../../../src/modules/log-shipping/head.ts'
 
 const generationAt = (at: number) => generationName('0a1b2c3d', at, new Uint8Array([1, 2, 3, 4]))
 /** A generation that began at `at`: a segment each `10`, and snapshots at the ends of segments. */
@@ -68,6 +69,26 @@ test('a segment that is missing ends what can be had; a snapshot that needs it i
   expect(planRestore(noPages, 9_999)).toBeUndefined()
 })
 
+test('of two segments that are counted alike, the later one goes on: a put of a process that was killed may arrive late', () => {
+  const all = shipped(1_000, 5, [{ first: 0, last: 1 }])
+  const late = shippedOf(segmentName({ generation: generationAt(1_000), index: 3, at: 1_033 })) as Shipped
+  const plan = planRestore([...all, late], 9_999)
+  expect([plan?.missing, plan?.upTo, plan?.segments.map(({ at }) => at)]).toEqual([undefined, 1_050, [1_010, 1_020, 1_030, 1_040, 1_050]])
+  expect(planRestore([...all, late], 1_035)?.upTo).toBe(1_033)
+})
+
+test('a generation is gone on with that is the last, has a snapshot and lacks nothing', () => {
+  const all = shipped(1_000, 3, [{ first: 0, last: 0 }])
+  expect(continuedBy(all)).toMatchObject({ snapshot: { first: 0 }, last: { index: 2 } })
+  for (const others of [
+    all.filter((one) => one.kind !== 'snapshot'),
+    all.filter((one) => !(one.kind === 'segment' && one.index === 1)),
+    [...all, ...shipped(5_000, 0, [])],
+    [],
+  ])
+    expect(continuedBy(others)).toBeUndefined()
+})
+
 test('where shipping began anew, going back to before it has a snapshot says what is not there', () => {
   const all = [...shipped(1_000, 3, [{ first: 0, last: 0 }]), ...shipped(5_000, 3, [{ first: 0, last: 1 }])]
   expect(planRestore(all, 5_015)).toMatchObject({ upTo: 1_030, resumedAt: 5_000 })
@@ -115,4 +136,18 @@ test('a head comes off what it was put before, in whatever pieces it comes', asy
   expect(found?.head).toEqual({ format: 1 })
   expect(Buffer.concat(await Array.fromAsync(found?.rest ?? [])).toString()).toBe('the rest\n')
   for (const other of ['', 'no line', '{"format":1}', 'not json\n']) expect(await headAndRest(oneByOne(other))).toBeUndefined()
+})
+
+test('the head of a segment is not believed whose pages have no size that there is', () => {
+  const segment = { generation: generationAt(1_000), index: 0, at: 7 }
+  const head = (pageSize: number) => ({
+    format: 1,
+    ...segment,
+    from: 0,
+    to: 1,
+    sum: [1, 2],
+    header: { salt1: 1, salt2: 2, sum: [1, 2], pageSize },
+  })
+  for (const size of [512, 4_096, 65_536]) expect(segmentHeadOf(head(size), segment)).toBeDefined()
+  for (const size of [0, -24, 1_000, 4_096.5, 131_072]) expect(segmentHeadOf(head(size), segment)).toBeUndefined()
 })

@@ -2,9 +2,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CommitLog, LogBroken } from '../../../db/engine.ts'
+import { type CommitLog, LogBroken, type LogKept } from '../../../db/engine.ts'
+import { problemsOf } from '../../../db/sqlite/copy.ts'
 import { configure } from '../../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../../db/sqlite/file.ts'
 import { buildFromLog } from '../../../src/cli/restore-log.ts'
@@ -18,7 +19,7 @@ import { temporaryDir } from '../../support/database.ts'
 type Options = {
   /** Stands before the store. */
   before?: (store: BackupStore) => BackupStore
-  followLog?: (open: () => Promise<CommitLog>) => () => Promise<CommitLog>
+  followLog?: (open: () => Promise<CommitLog>) => (kept?: LogKept) => Promise<CommitLog>
   diskFree?: () => number
   /** By how many milliseconds the clock is ahead. */
   ahead?: () => number
@@ -32,14 +33,7 @@ type Options = {
 }
 
 /** A database that counts, and the shipping of its log, a round whenever it is asked for. */
-function shop({
-  before = (store) => store,
-  followLog = (open) => open,
-  diskFree,
-  ahead = () => 0,
-  folder = temporaryDir(),
-  ...given
-}: Options = {}) {
+function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0, folder = temporaryDir(), ...given }: Options = {}) {
   const { storeFolder = join(folder, 'store'), shipper = 'the first', passed = () => 0 } = given
   const file = join(folder, 'shop.db')
   const isNew = !existsSync(file)
@@ -64,7 +58,7 @@ function shop({
   const { stop } = startShipping(deps, {
     ...{
       openStore: async () => before(store),
-      followLog: followLog(() => database.followLog()),
+      followLog: followLog?.(() => database.followLog()) ?? ((kept) => database.followLog(kept)),
       fileBytes: () => 0,
       keysText: () => undefined,
     },
@@ -187,7 +181,7 @@ test('a clock that was ahead and was set right makes no older state the last one
   await before.stop()
   expect(await before.restored()).toBe(1)
   const after = shop({ folder: before.folder })
-  await after.until(() => after.snapshots() === 1)
+  await after.until(() => after.said.includes('log_shipping.goes_on'))
   after.count()
   await after.stop()
   expect(await after.restored()).toBe(2)
@@ -224,7 +218,7 @@ test('a clock that jumps ahead, or is ahead at the start, makes nothing old that
   expect(await first.restored(moment)).toBe(0)
   ahead = 800 * day
   const second = shop({ folder: first.folder, ahead: () => ahead })
-  await second.until(() => second.snapshots() === 1)
+  await second.until(() => second.said.includes('log_shipping.goes_on'))
   await second.stop()
   expect([await second.restored(moment), await second.restored()]).toEqual([0, 1])
 })
@@ -268,4 +262,129 @@ test('whoever is stopped leaves the log to the next, who need not wait', async (
   await next.until(() => next.snapshots() === 1)
   expect(next.said).not.toContain('log_shipping.another_ships')
   await next.stop()
+})
+
+test('whoever is started again goes on with what was shipped: what is committed from then on needs no new snapshot', async () => {
+  const first = shop()
+  await first.until(() => first.snapshots() === 1)
+  first.count()
+  await first.stop()
+  first.writer.close()
+  const next = shop({ folder: first.folder })
+  await next.until(() => next.said.includes('log_shipping.goes_on'))
+  next.count()
+  const { shippedAt } = next.deps.logShipping
+  expect(logShippingMetrics(next.deps).join('\n')).toContain(`souk_log_shipped_timestamp_seconds ${(shippedAt ?? 0) / 1000}`)
+  await next.until(() => next.deps.logShipping.shippedAt !== shippedAt)
+  expect(await next.restored()).toBe(2)
+  await next.stop()
+  next.writer.close()
+  // And once more, with nothing committed in between.
+  const last = shop({ folder: first.folder })
+  await last.until(() => last.said.includes('log_shipping.goes_on'))
+  last.count()
+  await last.stop()
+  expect(await last.restored()).toBe(3)
+  expect([next, last].map(({ snapshots, deps }) => [snapshots(), deps.logShipping.generations])).toEqual([
+    [0, 0],
+    [0, 0],
+  ])
+})
+
+test('what was committed while nobody followed the log is not passed over: without all of it a new generation begins', async () => {
+  const first = shop()
+  await first.until(() => first.snapshots() === 1)
+  first.count()
+  await first.stop()
+  // A command: as the last one it moves the log into the file, and removes it.
+  first.count()
+  first.writer.close()
+  const next = shop({ folder: first.folder })
+  // Until then the last moment is that of before.
+  await next.until(() => next.deps.logShipping.shippedAt !== undefined)
+  expect([await next.restored(), next.said.includes('log_shipping.goes_on')]).toEqual([1, false])
+  await next.until(() => next.snapshots() === 1)
+  await next.stop()
+  expect(await next.restored()).toBe(2)
+})
+
+test('before its target has answered for the first time, the figures say that nothing is known to be there', async () => {
+  const { deps, until, stop } = shop({ before: () => ({ ...never, list: async function* () {} }) as unknown as BackupStore })
+  expect(logShippingMetrics(deps).join('\n')).toContain('souk_log_shipped_timestamp_seconds 0')
+  let isStopped = false
+  void stop().then(() => {
+    isStopped = true
+  })
+  await until(() => isStopped)
+})
+
+test('a target whose disk is taken away, or another put in its place, is noticed: it begins anew there', async () => {
+  const minute = 60_000
+  let passed = 0
+  const { folder, count, until, said, snapshots, deps, restored, stop } = shop({ passed: () => passed })
+  await until(() => snapshots() === 1)
+  renameSync(join(folder, 'store'), join(folder, 'taken away'))
+  count()
+  passed += 2 * minute
+  await until(() => said.includes('log_shipping.place_changed'))
+  await until(() => snapshots() === 2)
+  count()
+  await stop()
+  expect([await restored(), deps.logShipping.generations]).toEqual([2, 2])
+})
+
+test('what is committed is shipped while what is old is being removed, however long that takes', async () => {
+  const pages: string[] = []
+  let ahead = 0
+  const { count, until, snapshots, deps, stop } = shop({
+    ahead: () => ahead,
+    passed: () => ahead,
+    before: (store) => ({
+      ...store,
+      delete(name) {
+        pages.push(name)
+        return name.includes('shipper') ? store.delete(name) : new Promise(() => undefined)
+      },
+    }),
+  })
+  await until(() => snapshots() === 1)
+  for (let nth = 2; nth <= 3; nth++) {
+    ahead += 10 * day
+    count()
+    await until(() => snapshots() === nth)
+  }
+  await until(() => pages.length > 0)
+  const { shippedAt } = deps.logShipping
+  count()
+  await until(() => deps.logShipping.shippedAt !== shippedAt)
+  await stop()
+})
+
+const never = Object.fromEntries(['get', 'put', 'delete', 'free'].map((name) => [name, () => new Promise(() => undefined)]))
+
+test('a snapshot that is made after a start is good with what was shipped before it', async () => {
+  let ahead = 0
+  const first = shop()
+  await first.until(() => first.snapshots() === 1)
+  // Whoever reads keeps what comes from being moved into the file.
+  using reader = new Sqlite(join(first.folder, 'shop.db'), { readonly: true })
+  reader.run('BEGIN')
+  reader.query('SELECT n FROM counter').get()
+  first.writer.run('CREATE TABLE other (x TEXT)')
+  for (let nth = 0; nth < 50; nth++) first.writer.run('INSERT INTO other VALUES (hex(randomblob(500)))')
+  await first.stop()
+  const next = shop({ folder: first.folder, ahead: () => ahead, passed: () => ahead })
+  await next.until(() => next.said.includes('log_shipping.goes_on'))
+  next.count()
+  ahead = 2 * day
+  next.count()
+  await next.until(() => next.snapshots() === 1)
+  await next.stop()
+  const file = join(first.folder, 'again.db')
+  const { notes } = await buildFromLog({ store: next.store, to: undefined, file, untilDamage: false, instance: undefined })
+  // It is that snapshot, and not the one before.
+  expect(notes).toEqual([])
+  using restored = new Sqlite(file)
+  expect(restored.query('SELECT (SELECT n FROM counter) AS n, (SELECT count(*) FROM other) AS others').get()).toEqual({ n: 2, others: 50 })
+  expect(problemsOf(restored)).toEqual([])
 })

@@ -2,7 +2,7 @@ import type { Aside } from '../../../db/engine.ts'
 import { system } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { audit } from '../audit/index.ts'
-import { type Difference, dayText } from './domain.ts'
+import { amountsOf, type Difference, dayText } from './domain.ts'
 import { differencesOf, keptName, keptOf, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
 import { addSums, kpiStore as store } from './store.ts'
 
@@ -63,10 +63,12 @@ async function mendDay(deps: MendDeps, day: number, found: readonly Difference[]
     mended.push(
       ...(await deps.db.write(async (tx) => {
         const kept = await keptOf(tx, day)
-        const some = found.slice(at, at + mendedAtOnce).filter((one) => (kept.get(keptName(one)) ?? 0) === one.kept)
+        const some = found.slice(at, at + mendedAtOnce).filter((one) => (kept.get(keptName(one)) ?? 0n) === one.kept)
         await store.append(
           tx,
-          some.map(({ kpi, key, counted, kept: before }) => ({ kpi, day, id: deps.newId('change'), key, value: counted - before })),
+          some.flatMap(({ kpi, key, counted, kept: before }) =>
+            amountsOf(counted - before).map((value) => ({ kpi, day, id: deps.newId('change'), key, value })),
+          ),
         )
         if (!isFirst && some.length > 0) await noteMended(tx, deps, day, some)
         return some
@@ -86,9 +88,12 @@ const mendBlock = (deps: MendDeps, block: number): Promise<SpanDifference[]> =>
     return found
   })
 
+/** A sum for the log and the trail: as text where a number would be another one. */
+const shown = (sum: bigint): number | string => (Number.isSafeInteger(Number(sum)) ? Number(sum) : String(sum))
+
 const noteMended = (tx: Parameters<typeof audit>[0], deps: MendDeps, day: number, found: readonly (Difference & { span?: number })[]) => {
   const figures = (of: 'kept' | 'counted') =>
-    Object.fromEntries(found.slice(0, problemsMax).map((one) => [`${one.kpi} ${one.key}${one.span ? ` ${one.span}` : ''}`, one[of]]))
+    Object.fromEntries(found.slice(0, problemsMax).map((one) => [`${one.kpi} ${one.key}${one.span ? ` ${one.span}` : ''}`, shown(one[of])]))
   const difference = { before: figures('kept'), after: figures('counted') }
   return audit(tx, deps, { actor: system, action: 'kpis.mended', subject: dayText(day), ...difference })
 }
@@ -113,7 +118,9 @@ export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
       differences += found.length
       deps.log.error('kpis.differ', {
         day: dayText(day),
-        figures: found.slice(0, problemsMax).map((one) => ({ ...one, day: dayText(one.day) })),
+        figures: found
+          .slice(0, problemsMax)
+          .map((one) => ({ ...one, day: dayText(one.day), counted: shown(one.counted), kept: shown(one.kept) })),
       })
       if (isDay) await mendDay(deps, day, found, false)
       else await mendBlock(deps, day)

@@ -1,6 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
-import { usdOf } from '../../lib/usd.ts'
+import { centsEnd, usdOf } from '../../lib/usd.ts'
 import { kybCohorts } from '../kyb/domain.ts'
 import {
   type AskedWindow,
@@ -44,7 +44,24 @@ const figures = {
 } as const satisfies Partial<Record<Kpi, { keys: readonly string[]; isUsd: boolean }>>
 export type Figure = keyof typeof figures
 
-const add = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0)
+const add = (sums: readonly Sum[]): bigint => sums.reduce((total, { value }) => total + value, 0n)
+
+/**
+ * A sum as the number that it is.
+ * @param end numbers of this size and above may be another's
+ * @throws AppError INVALID where it is too large for that: a figure that is nearly right is none
+ */
+function exact(sum: bigint | number, end: number): number {
+  if (sum < end && sum > -end) return Number(sum)
+  throw new AppError(
+    'INVALID',
+    'startDate, endDate (query): what these days, or as many before them, add up to is more than a number can tell exactly: ask for fewer days',
+  )
+}
+const countOf = (sum: bigint | number): number => exact(sum, Number.MAX_SAFE_INTEGER)
+/** In whole cents. */
+const centsOf = (sum: bigint | number): number => exact(sum, centsEnd)
+
 const daysOf = ({ from, to }: Span): number[] => Array.from({ length: to - from + 1 }, (_, nth) => from + nth)
 const shown = ({ from, to }: Span) => ({ startDate: dayText(from), endDate: dayText(to) })
 
@@ -54,9 +71,9 @@ function seriesOf<Value>(span: Span, value: (day: number) => Value): { date: str
 }
 
 /** The sums of days, by the day. */
-function byDay(sums: readonly Sum[]): ReadonlyMap<number, number> {
-  const days = new Map<number, number>()
-  for (const { day, value } of sums) days.set(day, (days.get(day) ?? 0) + value)
+function byDay(sums: readonly Sum[]): ReadonlyMap<number, bigint> {
+  const days = new Map<number, bigint>()
+  for (const { day, value } of sums) days.set(day, (days.get(day) ?? 0n) + value)
   return days
 }
 
@@ -64,7 +81,7 @@ const of = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.k
 
 /**
  * A figure over a window of days, with the window of the same length before.
- * @throws AppError INVALID, naming the parameter of the window
+ * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
 export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWindow) {
   const span = spanOf(deps, asked)
@@ -75,34 +92,35 @@ export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWin
 export async function readGmv(deps: ReadDeps, asked: AskedWindow) {
   const span = spanOf(deps, asked)
   const sums = await store.sums(deps.db.read, ['GMV', 'UNPRICED'], span, previousOf(span))
-  return { ...figureOf('GMV', span, sums), unpriced: add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV')) }
+  return { ...figureOf('GMV', span, sums), unpriced: countOf(add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV'))) }
 }
 
 function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof store.sums>>) {
   const { keys, isUsd } = figures[figure]
-  const say = isUsd ? usdOf : (value: number) => value
+  const numberOf = isUsd ? centsOf : countOf
+  const say = (sum: bigint) => (isUsd ? usdOf(centsOf(sum)) : countOf(sum))
   const [byKey, days] = [of(sums.keys, figure), byDay(of(sums.days, figure))]
   const [total, before] = [add(byKey), add(of(sums.before, figure))]
   const known: Record<string, number> = Object.fromEntries(keys.map((key) => [key, 0]))
-  const met = byKey.filter(({ key, value }) => value !== 0 || key in known).sort((a, b) => (a.key < b.key ? -1 : 1))
+  const met = byKey.filter(({ key, value }) => value !== 0n || key in known).sort((a, b) => (a.key < b.key ? -1 : 1))
   return {
     ...shown(span),
     total: say(total),
     previousTotal: say(before),
-    percentChange: percentChange(total, before),
+    percentChange: percentChange(numberOf(total), numberOf(before)),
     breakdown: { ...known, ...Object.fromEntries(met.map(({ key, value }) => [key, say(value)])) },
-    series: seriesOf(span, (day) => say(days.get(day) ?? 0)),
+    series: seriesOf(span, (day) => say(days.get(day) ?? 0n)),
   }
 }
 
 /**
  * What was refunded in a window out of what was confirmed in it, in dollars.
- * @throws AppError INVALID, naming the parameter of the window
+ * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
 export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
   const span = spanOf(deps, asked)
   const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span)
-  const both = (sums: readonly Sum[]) => ({ confirmed: add(of(sums, 'GMV')), refunded: add(of(sums, 'REFUNDS')) })
+  const both = (sums: readonly Sum[]) => ({ confirmed: centsOf(add(of(sums, 'GMV'))), refunded: centsOf(add(of(sums, 'REFUNDS'))) })
   const processors = [...new Set([...of(keys, 'GMV'), ...of(keys, 'REFUNDS')].map(({ key }) => key))].sort()
   const [confirmed, refunded] = [byDay(of(days, 'GMV')), byDay(of(days, 'REFUNDS'))]
   return {
@@ -112,8 +130,8 @@ export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
       .map((processor) => ({ processor, sums: both(keys.filter(({ key }) => key === processor)) }))
       .filter(({ sums }) => sums.confirmed !== 0 || sums.refunded !== 0)
       .map(({ processor, sums }) => ({ processor, ...ratedUsd(sums) })),
-    series: seriesOf(span, (day) => rateOf({ confirmed: confirmed.get(day) ?? 0, refunded: refunded.get(day) ?? 0 })),
-    unpriced: add(of(keys, 'UNPRICED')),
+    series: seriesOf(span, (day) => rateOf({ confirmed: centsOf(confirmed.get(day) ?? 0n), refunded: centsOf(refunded.get(day) ?? 0n) })),
+    unpriced: countOf(add(of(keys, 'UNPRICED'))),
   }
 }
 
@@ -129,8 +147,8 @@ export async function readTopMerchants(deps: ReadDeps, asked: AskedRanking) {
     rank: nth + 1,
     merchantId: id,
     shopName,
-    affiliateGmvUsd: usdOf(cents),
-    orders: n,
+    affiliateGmvUsd: usdOf(centsOf(cents)),
+    orders: countOf(n),
   }))
   return { ...shown(span), data }
 }
@@ -145,8 +163,8 @@ export async function readTopProducts(deps: ReadDeps, asked: AskedRanking) {
     productId: id,
     title,
     shopName,
-    unitsSold: n,
-    affiliateGmvUsd: usdOf(cents),
+    unitsSold: countOf(n),
+    affiliateGmvUsd: usdOf(centsOf(cents)),
   }))
   return { ...shown(span), data }
 }

@@ -9,8 +9,20 @@ import { usdCentsOf } from '../fx/domain.ts'
 /** One change of a figure: what is appended in the write of the fact that changes it. */
 export type Delta = typeof kpiDeltas.$inferSelect
 export type Kpi = Delta['kpi']
-/** A sum of deltas, of the days from `day` on. */
-export type Folded = typeof kpiDays.$inferSelect
+/** A sum of deltas, of the days from `day` on. What a delta holds is a number that is exact; their sum may be more than any such number. */
+export type Folded = Omit<typeof kpiDays.$inferSelect, 'value'> & { readonly value: bigint }
+
+/** A sum as deltas hold it: as few of them as each is a number that is exact. None for nothing. */
+export function amountsOf(sum: bigint): number[] {
+  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  const amounts: number[] = []
+  for (let left = sum; left !== 0n; ) {
+    const some = left > most ? most : left < -most ? -most : left
+    amounts.push(Number(some))
+    left -= some
+  }
+  return amounts
+}
 
 /** The day of a moment (milliseconds) as the figures have it: days since 1970-01-01, UTC. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
@@ -139,7 +151,7 @@ export function foldedOf(deltas: readonly Pick<Delta, 'kpi' | 'day' | 'key' | 'v
       const first = Math.floor(day / span) * span
       const name = `${kpi} ${span} ${first} ${key}`
       const before = sums.get(name)
-      sums.set(name, { kpi, span, day: first, key, value: (before?.value ?? 0) + value })
+      sums.set(name, { kpi, span, day: first, key, value: (before?.value ?? 0n) + BigInt(value) })
     }
   const named = [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
   return named.map(([, row]) => row)
@@ -197,4 +209,4 @@ export const ratedUsd = (sums: { confirmed: number; refunded: number }) => ({
 })
 
 /** A figure that is kept as another than its facts say, on a day. */
-export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: number; readonly counted: number }
+export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: bigint; readonly counted: bigint }

@@ -474,6 +474,47 @@ describe('dashboards', () => {
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
   })
 
+  test('are exact to the cent or refused, however much was sold, and are mended to the cent', async () => {
+    await using app = await testApp()
+    const operator = await operatorIn(app)
+    await fillKpis(app.deps)
+    const day = 20_000
+    const window = { startDate: dayOf(day * dayMs), endDate: dayOf(day * dayMs) }
+    const sell = (ids: readonly string[]) =>
+      app.deps.db.write((tx) =>
+        kpiStore.append(
+          tx,
+          ids.map((id) => ({ kpi: 'GMV', day, id, key: 'sandbox', value: 99_999_999_999_999 })),
+        ),
+      )
+    await sell(Array.from({ length: 9 }, (_, nth) => `few ${nth}`))
+    for (const fold of [async () => 0, foldKpis]) {
+      await fold(app.deps)
+      expect(ok(await operator.at('dashboard/gmv', window)).body).toMatchObject({
+        total: 8_999_999_999_999.91,
+        breakdown: { sandbox: 8_999_999_999_999.91 },
+        series: [{ value: 8_999_999_999_999.91 }],
+      })
+    }
+    await sell(Array.from({ length: 200 }, (_, nth) => `many ${nth}`))
+    for (const fold of [async () => 0, foldKpis]) {
+      await fold(app.deps)
+      for (const name of ['gmv', 'refund-rate']) {
+        const refused = await operator.at(`dashboard/${name}`, window)
+        expect([name, refused.status, refused.body.message]).toEqual([name, 400, expect.stringContaining('more than a number can tell exactly')])
+      }
+    }
+    const kept = await app.deps.db.read.rows<{ value: string }>(sql`select distinct cast(value as text) as value from kpi_days where day = ${day}`)
+    expect(kept).toEqual([{ value: String(209n * 99_999_999_999_999n) }])
+    // There is no fact behind them.
+    expect((await rebuildKpis(app.deps)).differences).toBe(1)
+    await foldKpis(app.deps)
+    expect((await rebuildKpis(app.deps)).differences).toBe(0)
+    const [mended] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'kpis.mended'))
+    expect(mended).toMatchObject({ before: { 'GMV sandbox': '20899999999999791' }, after: { 'GMV sandbox': 0 } })
+    expect(ok(await operator.at('dashboard/gmv', window)).body).toMatchObject({ total: 0 })
+  })
+
   test('answer as CSV when that is asked for, and not otherwise', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)

@@ -9,6 +9,8 @@ type AnswerRow = typeof operationsAnswers.$inferSelect
 
 /** Starts that are kept. */
 const startsMax = 200
+/** Clocks of processes differ by no more. */
+const clocksDifferMs = 60_000
 /** Kinds in one statement. */
 const notesAtOnce = 100
 
@@ -71,7 +73,7 @@ export const platformStore = {
       .limit(1)
     return row
   },
-  /** Keeps an answer, unless a later one of the same provider is there. */
+  /** Keeps an answer, unless a later one of the same provider is there. One that is later than clocks differ is of a clock that has stepped back. */
   async keepAnswer(tx: Writer, row: AnswerRow): Promise<void> {
     await tx
       .insert(operationsAnswers)
@@ -79,7 +81,7 @@ export const platformStore = {
       .onConflictDoUpdate({
         target: operationsAnswers.kind,
         set: { source: row.source, asOf: row.asOf, body: row.body },
-        setWhere: sql`${operationsAnswers.asOf} < ${row.asOf} or ${operationsAnswers.source} <> ${row.source}`,
+        setWhere: sql`${operationsAnswers.asOf} < ${row.asOf} or ${operationsAnswers.asOf} > ${row.asOf + clocksDifferMs} or ${operationsAnswers.source} <> ${row.source}`,
       })
   },
 }

@@ -1,9 +1,9 @@
 /** `souk support-bundle FILE`: what whoever helps from outside has to know of an instance, in one file that holds no secret and no person. */
-import { linkSync, lstatSync, readdirSync, statfsSync } from 'node:fs'
+import { linkSync, lstatSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { Database, Reader } from '../../db/engine.ts'
+import { type Database, isDatabaseAway, type Reader } from '../../db/engine.ts'
 import { serversOf } from '../../db/hosts.ts'
 import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
 import { databaseFile, isThere } from '../../db/open.ts'
@@ -36,6 +36,7 @@ export async function supportBundle(input: Input): Promise<number> {
   } = input
   const path = resolve(file)
   if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
+  dropRemains(path)
   const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
   const { config, problems } = readable(input)
   const made = { madeAt: new Date(clock.now()).toISOString(), ...programOf(), machine: machine() }
@@ -50,6 +51,24 @@ export async function supportBundle(input: Input): Promise<number> {
     : 'what is wrong with the settings, and no more'
   process.stdout.write(`${path} is written: ${what}. Read it before you send it on.\n`)
   return 0
+}
+
+/** Takes away what bundles of this name have left that were broken off while they were written (see `writePrivateFile`). */
+function dropRemains(path: string): void {
+  const folder = dirname(path)
+  const name = basename(path)
+  for (const one of isThere(folder) ? readdirSync(folder) : []) {
+    const pid = one.startsWith(`${name}.`) ? /^\.(\d{1,10})\.tmp$/.exec(one.slice(name.length))?.[1] : undefined
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, one), { force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as { code?: string }).code !== 'ESRCH'
+  }
 }
 
 /**
@@ -114,6 +133,9 @@ function withoutLogin(databaseUrl: string): string {
   return `${servers[0]?.protocol}//${servers.map(({ host }) => host).join(',')}${servers[0]?.pathname}`
 }
 
+/** Sections for which nothing is asked of the database. */
+const besideDatabase: ReadonlySet<string> = new Set(['server', 'metrics', 'files'])
+
 async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean): Promise<Record<string, unknown>> {
   let opened: Database | undefined
   const db = () => {
@@ -137,10 +159,14 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
     check: async () => (withCheck ? checkOf(config) : 'left out: --no-check'),
   }
   const told: Record<string, unknown> = {}
+  let away: unknown
   for (const [name, section] of Object.entries(sections)) {
     try {
+      // A server that does not answer is waited for once, and not again for each of them.
+      if (away !== undefined && !besideDatabase.has(name)) throw away
       told[name] = await section()
     } catch (error) {
+      if (isDatabaseAway(error)) away = error
       told[name] = { failed: explain(error, env).text }
     }
   }

@@ -183,6 +183,29 @@ test('of several database servers a bundle shows where they are, and strikes the
     )
 })
 
+test('a bundle waits once for database servers that do not answer, and leaves nothing of one that was broken off', async () => {
+  const dataDir = temporaryDir()
+  const file = join(dataDir, 'bundle.json')
+  // Of a process that is gone, and of one that is there.
+  const gone = Bun.spawn(['true'])
+  await gone.exited
+  writeFileSync(`${file}.${gone.pid}.tmp`, '{')
+  writeFileSync(`${file}.${process.pid}.tmp`, '{')
+  // It takes connections and says nothing.
+  using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const at = `127.0.0.1:${silent.port}`
+  const settings = { ...testSecrets, DATABASE_URL: `postgres://souk@${at},${at}/shop` }
+  const beganAt = performance.now()
+  expect((await souk(['support-bundle', file], dataDir, { settings })).status).toBe(0)
+  expect(performance.now() - beganAt).toBeLessThan(25_000)
+  const bundle = JSON.parse(readFileSync(file, 'utf8'))
+  const failed = ['database', 'migrations', 'rows', 'queues', 'processors', 'jobs', 'processes', 'errors', 'stuckOrders', 'check']
+  expect(new Set(failed.map((name) => bundle[name].failed))).toEqual(new Set([bundle.database.failed]))
+  expect(bundle.database.failed).toMatch(/database server does not answer/)
+  expect(bundle.files.dataDir).toBeArray()
+  expect([existsSync(`${file}.${gone.pid}.tmp`), existsSync(`${file}.${process.pid}.tmp`)]).toEqual([false, true])
+}, 60_000)
+
 test('a wrong call is told what is wrong with it, before anything is opened', async () => {
   const values = new Map([['older-than', 'x']])
   const input = { config: () => parseConfig({}), env: {}, switches: new Set<string>(), values }

@@ -39,8 +39,10 @@ export const platformStore = {
       .set({ stoppedAt: sql`${processStarts.seenAt}` })
       .where(and(isNull(processStarts.stoppedAt), ne(processStarts.id, id)))
   },
-  async beat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<void> {
-    await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(processStarts.id, id))
+  /** @returns whether there is a row of that process */
+  async beat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<boolean> {
+    const { id: of } = processStarts
+    return (await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(of, id)).returning({ id: of })).length > 0
   },
 
   /** Adds to what was counted already, and forgets the hours before `forgetBefore`. */

@@ -236,6 +236,21 @@ describe("the operations' pages, of souk itself", () => {
     await again.close()
   })
 
+  test('a process whose start could not be noted is noted by the job that says that it runs', async () => {
+    await using app = await testApp()
+    app.clock.advance(90 * second)
+    await tendProcess(app.deps)
+    const { items } = await app.deps.boards.services.show()
+    expect(items).toMatchObject([
+      { service: 'server', desired: 1, running: 1, state: 'steady' },
+      { service: 'jobs', desired: 1, running: 1 },
+    ])
+    await tendProcess(app.deps)
+    app.clock.advance(90 * second)
+    await tendProcess(app.deps)
+    expect((await app.deps.boards.services.show()).items[0]?.desired).toBe(1)
+  })
+
   test('errors that cannot be written are written with the next ones', async () => {
     await using app = await testApp()
     app.deps.log.error('job.failed', { job: 'forget' })

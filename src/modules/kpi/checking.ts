@@ -1,4 +1,4 @@
-import type { Aside } from '../../../db/engine.ts'
+import { type Aside, isDatabaseAway } from '../../../db/engine.ts'
 import { system } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { audit } from '../audit/index.ts'
@@ -103,9 +103,11 @@ export type Rebuilt = { readonly days: number; readonly differences: number }
 /**
  * Counts the figures of every day anew from the facts, and holds what is kept against it. What differs is an error in the log, a row of the
  * audit trail, and mended. What is written meanwhile changes nothing: a day is looked at by one statement, and mended by one write.
+ * @throws Error naming the days that could not be counted, once all others are
  */
 export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
   let [count, differences] = [0, 0]
+  const failed: string[] = []
   const aside = deps.db.aside()
   try {
     for await (const at of withBlocks(aside)) {
@@ -113,23 +115,36 @@ export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
       const isDay = 'day' in at
       if (isDay) count++
       const day = isDay ? at.day : at.block
-      const found = isDay ? await differencesOf(aside, day) : await spanDifferences(aside, day)
-      if (found.length === 0) continue
-      differences += found.length
-      deps.log.error('kpis.differ', {
-        day: dayText(day),
-        figures: found
-          .slice(0, problemsMax)
-          .map((one) => ({ ...one, day: dayText(one.day), counted: shown(one.counted), kept: shown(one.kept) })),
-      })
-      if (isDay) await mendDay(deps, day, found, false)
-      else await mendBlock(deps, day)
+      try {
+        const found = isDay ? await differencesOf(aside, day) : await spanDifferences(aside, day)
+        if (found.length === 0) continue
+        differences += found.length
+        tellDifferences(deps, day, found)
+        if (isDay) await mendDay(deps, day, found, false)
+        else await mendBlock(deps, day)
+      } catch (error) {
+        // One that takes too long keeps no other from being looked at; a database that is away fails of all of them.
+        if (!isDatabaseAway(error) || failed.length === failedMax) throw error
+        failed.push(`${dayText(day)}${isDay ? '' : ' and after'}`)
+      }
     }
   } finally {
     aside.close()
   }
+  if (failed.length > 0) throw new Error(`${failed.length === 1 ? '1 day' : `${failed.length} days`} could not be counted: ${failed.join(', ')}`)
   return { days: count, differences }
 }
+
+/** Days that may fail of a night before it is given up. */
+const failedMax = 5
+
+const tellDifferences = ({ log }: Pick<MendDeps, 'log'>, day: number, found: readonly Difference[]): void =>
+  log.error('kpis.differ', {
+    day: dayText(day),
+    figures: found
+      .slice(0, problemsMax)
+      .map((one) => ({ ...one, day: dayText(one.day), counted: shown(one.counted), kept: shown(one.kept) })),
+  })
 
 /** Days between two lines of the log that say how far a first count is. */
 const progressDays = 100

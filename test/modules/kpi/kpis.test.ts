@@ -1,8 +1,9 @@
 /** The figures of the dashboards against what the tables say: every history, every fold, two processes. */
-import { describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
+import { DatabaseUnavailable } from '../../../db/engine.ts'
 import { products } from '../../../db/schema/catalog.ts'
 import { kpiDays, kpiDeltas } from '../../../db/schema/kpi.ts'
 import { kybRecords } from '../../../db/schema/kyb.ts'
@@ -454,6 +455,26 @@ describe('dashboards', () => {
       before: { 'GMV sandbox': 1_005 },
       after: { 'GMV sandbox': 1_000 },
     })
+  })
+
+  test('are counted anew day for day: one that cannot be counted keeps no other from it, and the job fails', async () => {
+    await using app = await testApp()
+    await fillKpis(app.deps)
+    const days = [20_000, 20_001, 20_100]
+    await app.deps.db.write((tx) => kpiStore.append(tx, days.map((day) => ({ kpi: 'ORDERS', day, id: `${day}`, key: 'none', value: 1 }))))
+    const { db } = app.deps
+    const aside = db.aside()
+    let asked = 0
+    using reading = spyOn(db, 'aside').mockReturnValue({
+      // The second day that is counted takes too long.
+      rows: <T>(query: SQL) =>
+        JSON.stringify(query).includes('facts as') && ++asked === 2 ? Promise.reject(new DatabaseUnavailable('too slow')) : aside.rows<T>(query),
+      close: () => aside.close(),
+    })
+    await expect(rebuildKpis(app.deps)).rejects.toThrow('1 day could not be counted: 2024-10-05')
+    expect(reading).toHaveBeenCalledTimes(1)
+    const kept = await db.read.rows<{ day: number }>(sql`select day from kpi_deltas group by day having sum(value) <> 0`)
+    expect(kept.map(({ day }) => Number(day))).toEqual([20_001])
   })
 
   test('do not count what becomes of an order in test mode once its shop is live, however it meets that', async () => {

@@ -88,11 +88,18 @@ export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWin
   return figureOf(figure, span, await store.sums(deps.db.read, [figure], span, previousOf(span)))
 }
 
-/** What was sold, in dollars; `unpriced`: how many sums of money have no worth in dollars yet, and so are in none of it. */
+/**
+ * What was sold, in dollars; `ofTestMode`: what of it is money of shops in test mode; `unpriced`: how many sums of money have no worth in
+ * dollars yet, and so are in none of it.
+ */
 export async function readGmv(deps: ReadDeps, asked: AskedWindow) {
   const span = spanOf(deps, asked)
-  const sums = await store.sums(deps.db.read, ['GMV', 'UNPRICED'], span, previousOf(span))
-  return { ...figureOf('GMV', span, sums), unpriced: countOf(add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV'))) }
+  const sums = await store.sums(deps.db.read, ['GMV', 'TEST_GMV', 'UNPRICED'], span, previousOf(span))
+  return {
+    ...figureOf('GMV', span, sums),
+    ofTestMode: usdOf(centsOf(add(of(sums.keys, 'TEST_GMV')))),
+    unpriced: countOf(add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV'))),
+  }
 }
 
 function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof store.sums>>) {

@@ -80,7 +80,7 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
         ReadFigure,
         GmvFigure,
         'Gross merchandise value',
-        `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait.${modes}${exactOnly}${csvToo}`,
+        `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait.${modes} \`ofTestMode\` says what of the total such money is.${exactOnly}${csvToo}`,
       ),
     )
     .get(

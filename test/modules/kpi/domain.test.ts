@@ -151,6 +151,15 @@ test.each([
     ],
   ],
   [{ kind: 'GIFT_CARD', processor: 'gift_card' }, [['GMV', 20_000, 'gift_card', 500]]],
+  [
+    { mode: 'TEST' },
+    [
+      ['GMV', 20_000, 'stripe', 500],
+      ['TEST_GMV', 20_000, 'stripe', 500],
+    ],
+  ],
+  [{ mode: 'TEST', kind: 'REFUND' }, [['REFUNDS', 20_000, 'stripe', 500]]],
+  [{ mode: 'LIVE' }, [['GMV', 20_000, 'stripe', 500]]],
   [{ kind: 'REFUND', affiliateId: 'aff_1' }, [['REFUNDS', 20_000, 'stripe', 500]]],
   [{ kind: 'GIFT_CARD_REFUND' }, [['REFUNDS', 20_000, 'stripe', 500]]],
   [{ kind: 'REFUND_REVERSED' }, [['REFUNDS', 20_000, 'stripe', -500]]],

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
 import { DatabaseUnavailable } from '../../../db/engine.ts'
 import { products } from '../../../db/schema/catalog.ts'
-import { kpiDays, kpiDeltas } from '../../../db/schema/kpi.ts'
+import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
 import { kybRecords } from '../../../db/schema/kyb.ts'
 import { fxRates, unifiedTransactions } from '../../../db/schema/ledger.ts'
 import { auditLog, customers, users } from '../../../db/schema/people.ts'
@@ -112,6 +112,7 @@ async function recounted({ deps: { db } }: TestApp, { startDate, endDate }: { st
     moved.map((row) => ({ day: dayOf(row.at), key: row.processor, value: wanted(row) * (row.usdCents ?? 0) }))
   const gmv = money((row) => (isSale(row) ? 1 : 0))
   const refunds = money(({ kind }) => (kind === 'REFUND' || kind === 'GIFT_CARD_REFUND' ? 1 : kind === 'REFUND_REVERSED' ? -1 : 0))
+  const ofTestMode = moved.filter((row) => isSale(row) && shopOf(row.shopId).mode === 'TEST' && within({ day: dayOf(row.at) }))
   const waits = moved.filter((row) => row.usdCents === null && !row.kind.startsWith('DISPUTE') && within({ day: dayOf(row.at) }))
   const rated = (confirmed: number, refunded: number) => ({
     confirmedUsd: centsToUsd(confirmed),
@@ -149,7 +150,11 @@ async function recounted({ deps: { db } }: TestApp, { startDate, endDate }: { st
       goods.map(({ createdAt, createdAs }) => one(createdAt, createdAs)),
       { keys: ['DRAFT', 'ACTIVE', 'ARCHIVED'] },
     ),
-    gmv: { ...figure(gmv, { say: centsToUsd }), unpriced: waits.filter(isSale).length },
+    gmv: {
+      ...figure(gmv, { say: centsToUsd }),
+      ofTestMode: centsToUsd(ofTestMode.reduce((total, { usdCents }) => total + (usdCents ?? 0), 0)),
+      unpriced: waits.filter(isSale).length,
+    },
     'refund-rate': {
       startDate,
       endDate,
@@ -457,6 +462,27 @@ describe('dashboards', () => {
     })
   })
 
+  test('of a version that keeps more of them are counted for the past at its first start, and nobody is alarmed', async () => {
+    await using app = await testApp()
+    const operator = await operatorIn(app)
+    await fillKpis(app.deps)
+    await (await sellingIn(app)).bought()
+    await foldKpis(app.deps)
+    // As the version before left it.
+    await app.deps.db.write(async (tx) => {
+      await tx.delete(kpiDays).where(eq(kpiDays.kpi, 'TEST_GMV'))
+      await tx.update(kpiState).set({ id: 1 })
+    })
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 0 })
+    await fillKpis(app.deps)
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 10 })
+    await foldKpis(app.deps)
+    expect((await rebuildKpis(app.deps)).differences).toBe(0)
+    expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
+    await fillKpis(app.deps)
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ ofTestMode: 10 })
+  })
+
   test('are counted anew day for day: one that cannot be counted keeps no other from it, and the job fails', async () => {
     await using app = await testApp()
     await fillKpis(app.deps)
@@ -483,7 +509,7 @@ describe('dashboards', () => {
     const shop = await sellingIn(app)
     await approved(app, shop, await operator.renewed())
     const { id } = await shop.bought()
-    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, breakdown: { sandbox: 10 } })
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 10, breakdown: { sandbox: 10 } })
     const [live] = await Promise.all([
       app.call('POST', '/shops/v2/go-live', { token: shop.token }),
       app.call('POST', `/v2/orders/${id}/refunds`, { token: shop.token, body: { all: true }, headers: { 'idempotency-key': 'r' } }),
@@ -491,7 +517,7 @@ describe('dashboards', () => {
     if (live.status === 409) ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token }))
     const rate = ok(await operator.at('dashboard/refund-rate')).body
     expect([rate.network, rate.processors]).toEqual([{ confirmedUsd: 0, refundedUsd: 0, rate: null }, []])
-    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 0, breakdown: {} })
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 0, ofTestMode: 0, breakdown: {} })
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
   })
 

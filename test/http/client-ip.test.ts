@@ -44,7 +44,16 @@ describe("the caller's address", () => {
       expect([header, strictly(request({ [header]: '127.0.0.1' }), '203.0.113.9')]).toEqual([header, undefined])
       expect(isForwarded(request({ [header]: 'x' }))).toBe(true)
     }
-    for (const header of ['user-agent', 'x-shop-id', 'x-request-id', 'x-service-api-key', 'idempotency-key', 'viable', 'x-ip', 'cf-ipcountry'])
+    for (const header of [
+      'user-agent',
+      'x-shop-id',
+      'x-request-id',
+      'x-service-api-key',
+      'idempotency-key',
+      'viable',
+      'x-ip',
+      'cf-ipcountry',
+    ])
       expect([header, isForwarded(request({ [header]: 'x' }))]).toEqual([header, false])
   })
 

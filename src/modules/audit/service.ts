@@ -98,7 +98,14 @@ async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean, 
     const full = bounds.find(([name, most]) => rows[name] === most)
     if (full) {
       const [subject, rowsPerHour] = full
-      return { ...row, actor: isKnown ? row.actor : 'anonymous', action: outsiders.suppressed, subject, shopId: null, after: { rowsPerHour } }
+      return {
+        ...row,
+        actor: isKnown ? row.actor : 'anonymous',
+        action: outsiders.suppressed,
+        subject,
+        shopId: null,
+        after: { rowsPerHour },
+      }
     }
     return onceAnHour && (await store.isKnown(from, row, since)) ? undefined : row
   }

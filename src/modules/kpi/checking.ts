@@ -131,7 +131,8 @@ export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
   } finally {
     aside.close()
   }
-  if (failed.length > 0) throw new Error(`${failed.length === 1 ? '1 day' : `${failed.length} days`} could not be counted: ${failed.join(', ')}`)
+  if (failed.length > 0)
+    throw new Error(`${failed.length === 1 ? '1 day' : `${failed.length} days`} could not be counted: ${failed.join(', ')}`)
   return { days: count, differences }
 }
 

@@ -135,8 +135,7 @@ const rankedRows = (rows: readonly RankedRow[]): RankedRow[] =>
   rows.map(({ cents, n, ...row }) => ({ ...row, cents: Number(cents), n: Number(n) }))
 
 /** A sum as the database is told it: by its digits where no number is it. */
-const stored = (sum: bigint): number | SQL =>
-  Number.isSafeInteger(Number(sum)) ? Number(sum) : sql`cast(${String(sum)} as bigint)`
+const stored = (sum: bigint): number | SQL => (Number.isSafeInteger(Number(sum)) ? Number(sum) : sql`cast(${String(sum)} as bigint)`)
 
 /** Adds to sums, in their order: so of two that add none waits for one who waits. */
 export async function addSums(tx: Writer, rows: readonly Folded[]): Promise<void> {

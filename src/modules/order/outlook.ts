@@ -17,7 +17,9 @@ export function stepsOf({ order, payments, refunds }: Looked, now: number): Step
   const isLeft = isForgotten({ order, payments, refunds }, now)
   const own = ownStep({ order, payments }, now)
   const steps = [isLeft && isUnfinished(order) ? leftToDo(own) : own, ...endOf({ order, payments }, now)]
-  const back = refunds.flatMap((refund) => (isLeft && refund.status === 'PENDING' ? refundSteps(refund).map(leftToDo) : refundSteps(refund)))
+  const back = refunds.flatMap((refund) =>
+    isLeft && refund.status === 'PENDING' ? refundSteps(refund).map(leftToDo) : refundSteps(refund),
+  )
   const later = [...back, ...payments.flatMap(sweepSteps)]
   return [...steps.filter((step) => step !== done || later.length === 0), ...later]
 }

@@ -487,14 +487,21 @@ describe('dashboards', () => {
     await using app = await testApp()
     await fillKpis(app.deps)
     const days = [20_000, 20_001, 20_100]
-    await app.deps.db.write((tx) => kpiStore.append(tx, days.map((day) => ({ kpi: 'ORDERS', day, id: `${day}`, key: 'none', value: 1 }))))
+    await app.deps.db.write((tx) =>
+      kpiStore.append(
+        tx,
+        days.map((day) => ({ kpi: 'ORDERS', day, id: `${day}`, key: 'none', value: 1 })),
+      ),
+    )
     const { db } = app.deps
     const aside = db.aside()
     let asked = 0
     using reading = spyOn(db, 'aside').mockReturnValue({
       // The second day that is counted takes too long.
       rows: <T>(query: SQL) =>
-        JSON.stringify(query).includes('facts as') && ++asked === 2 ? Promise.reject(new DatabaseUnavailable('too slow')) : aside.rows<T>(query),
+        JSON.stringify(query).includes('facts as') && ++asked === 2
+          ? Promise.reject(new DatabaseUnavailable('too slow'))
+          : aside.rows<T>(query),
       close: () => aside.close(),
     })
     await expect(rebuildKpis(app.deps)).rejects.toThrow('1 day could not be counted: 2024-10-05')
@@ -548,10 +555,16 @@ describe('dashboards', () => {
       await fold(app.deps)
       for (const name of ['gmv', 'refund-rate']) {
         const refused = await operator.at(`dashboard/${name}`, window)
-        expect([name, refused.status, refused.body.message]).toEqual([name, 400, expect.stringContaining('more than a number can tell exactly')])
+        expect([name, refused.status, refused.body.message]).toEqual([
+          name,
+          400,
+          expect.stringContaining('more than a number can tell exactly'),
+        ])
       }
     }
-    const kept = await app.deps.db.read.rows<{ value: string }>(sql`select distinct cast(value as text) as value from kpi_days where day = ${day}`)
+    const kept = await app.deps.db.read.rows<{ value: string }>(
+      sql`select distinct cast(value as text) as value from kpi_days where day = ${day}`,
+    )
     expect(kept).toEqual([{ value: String(209n * 99_999_999_999_999n) }])
     // There is no fact behind them.
     expect((await rebuildKpis(app.deps)).differences).toBe(1)

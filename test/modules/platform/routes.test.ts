@@ -1,9 +1,9 @@
 /** The operations' pages as operators see them, with servers that stand in for the providers. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { refreshOperations as runJob } from '../../../jobs/refresh-operations.ts'
-import { noteEnd, noteStart, refreshOperations, tendProcess } from '../../../src/modules/platform/index.ts'
 import { system } from '../../../src/core/change.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
+import { noteEnd, noteStart, refreshOperations, tendProcess } from '../../../src/modules/platform/index.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
 import { type World, worlds } from '../../support/providers/worlds.ts'
@@ -153,8 +153,7 @@ describe("the operations' pages, of providers outside", () => {
     closing.push(() => database.drop())
     const first = await testApp(world.settings, { database })
     const { id } = await first.superAdmin()
-    const shownIn = async (app: TestApp) =>
-      pages(app, (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data.accessToken)
+    const shownIn = async (app: TestApp) => pages(app, (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data.accessToken)
     first.clock.advance(6 * 3_600 * second)
     const ahead = await shownIn(first)
     await first.close()

@@ -106,6 +106,8 @@ export type Rebuilt = { readonly days: number; readonly differences: number }
  * @throws Error naming the days that could not be counted, once all others are
  */
 export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
+  // What was never counted differs from all that there is.
+  await fillKpis(deps)
   let [count, differences] = [0, 0]
   const failed: string[] = []
   const aside = deps.db.aside()
@@ -159,8 +161,12 @@ const triesOfDay = 5
  */
 export async function fillKpis(deps: MendDeps): Promise<void> {
   const { db, log, clock, life } = deps
-  if (await store.isFilled(db.read)) return
+  // Until it is known: whoever asks before that would be told of a past without sales.
   life.countingPast = true
+  if (await store.isFilled(db.read)) {
+    life.countingPast = false
+    return
+  }
   const aside = db.aside()
   try {
     let count = 0

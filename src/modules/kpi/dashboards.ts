@@ -26,8 +26,10 @@ const triedAgainSeconds = 30
  * The days that are asked for.
  * @throws AppError UNAVAILABLE while what was there before figures were kept is being counted: a past without sales would be a lie
  */
-function spanOf({ clock, life }: ReadDeps, asked: AskedWindow): Span {
+async function spanOf({ db, clock, life }: ReadDeps, asked: AskedWindow): Promise<Span> {
   const span = windowOf(asked, clock.now())
+  // Another process may have counted it, whatever became of it here.
+  if (life.countingPast && (await store.isFilled(db.read))) life.countingPast = false
   if (!life.countingPast) return span
   throw new AppError('UNAVAILABLE', 'What was sold before this version is still being counted: try again later', {
     retryAfterSeconds: triedAgainSeconds,
@@ -84,7 +86,7 @@ const of = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.k
  * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
 export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWindow) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   return figureOf(figure, span, await store.sums(deps.db.read, [figure], span, previousOf(span)))
 }
 
@@ -93,7 +95,7 @@ export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWin
  * dollars yet, and so are in none of it.
  */
 export async function readGmv(deps: ReadDeps, asked: AskedWindow) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   const sums = await store.sums(deps.db.read, ['GMV', 'TEST_GMV', 'UNPRICED'], span, previousOf(span))
   return {
     ...figureOf('GMV', span, sums),
@@ -125,7 +127,7 @@ function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof st
  * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
 export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span)
   const both = (sums: readonly Sum[]) => ({ confirmed: centsOf(add(of(sums, 'GMV'))), refunded: centsOf(add(of(sums, 'REFUNDS'))) })
   const processors = [...new Set([...of(keys, 'GMV'), ...of(keys, 'REFUNDS')].map(({ key }) => key))].sort()
@@ -147,7 +149,7 @@ const limitOf = ({ limit }: AskedRanking): number => Math.min(Math.max(Number(li
 
 /** The merchants for whose shops partners sold the most, by dollars and then by id. */
 export async function readTopMerchants(deps: ReadDeps, asked: AskedRanking) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   const limit = limitOf(asked)
   const rows = (await rankingStore.headOfMerchants(deps.db.read, span, limit)) ?? (await store.topMerchants(deps.db.read, span, limit))
   const data = rows.map(({ id, shopName, cents, n }, nth) => ({
@@ -162,7 +164,7 @@ export async function readTopMerchants(deps: ReadDeps, asked: AskedRanking) {
 
 /** The products of which partners sold the most units, by these and then by id. */
 export async function readTopProducts(deps: ReadDeps, asked: AskedRanking) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   const limit = limitOf(asked)
   const rows = (await rankingStore.headOfProducts(deps.db.read, span, limit)) ?? (await store.topProducts(deps.db.read, span, limit))
   const data = rows.map(({ id, title, shopName, cents, n }, nth) => ({

@@ -338,6 +338,8 @@ describe('dashboards', () => {
         await app.deps.db.write(async (tx) => {
           await tx.delete(kpiDays)
           await tx.delete(kpiDeltas)
+          // The night has counted it already.
+          await tx.delete(kpiState)
         })
         await fillKpis(app.deps)
         await foldKpis(app.deps)
@@ -460,6 +462,32 @@ describe('dashboards', () => {
       before: { 'GMV sandbox': 1_005 },
       after: { 'GMV sandbox': 1_000 },
     })
+  })
+
+  test('are told once the past is counted, by whichever process, and where the start could not the night counts it', async () => {
+    const database = await testDatabase()
+    const app = await testApp({}, { database })
+    const operator = await operatorIn(app)
+    await (await sellingIn(app)).bought()
+    await app.deps.db.write(async (tx) => {
+      await tx.delete(kpiDays)
+      await tx.delete(kpiDeltas)
+    })
+    using reading = spyOn(app.deps.db, 'aside').mockImplementationOnce(() => {
+      throw new DatabaseUnavailable('away')
+    })
+    await expect(fillKpis(app.deps)).rejects.toThrow('away')
+    expect(reading).toHaveBeenCalledTimes(1)
+    expect((await operator.at('dashboard/gmv')).status).toBe(503)
+    // Nobody is alarmed of what was never counted.
+    expect(await rebuildKpis(app.deps)).toMatchObject({ differences: 0 })
+    expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10 })
+    // Another process has counted what this one could not.
+    app.deps.life.countingPast = true
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10 })
+    await app.close()
+    await database.drop()
   })
 
   test('of a version that keeps more of them are counted for the past at its first start, and nobody is alarmed', async () => {

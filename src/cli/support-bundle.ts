@@ -20,12 +20,10 @@ import type { Input } from './command.ts'
 import { explain } from './failure.ts'
 import { healthOf, placeOf } from './health.ts'
 import { onInterruption } from './interruption.ts'
-import { openBeside } from './with-database.ts'
+import { lookingOn, openBeside } from './with-database.ts'
 
 /** What a section comes to; what it fails with is told in its place, so that the others are there all the same. */
 type Section = () => unknown
-const clock = { now: () => Date.now(), monotonic: () => performance.now() }
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** @throws OperatorError where FILE is there already */
 export async function supportBundle(input: Input): Promise<number> {
@@ -39,7 +37,7 @@ export async function supportBundle(input: Input): Promise<number> {
   dropRemains(path)
   const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
   const { config, problems } = readable(input)
-  const made = { madeAt: new Date(clock.now()).toISOString(), ...programOf(), machine: machine() }
+  const made = { madeAt: new Date(lookingOn.clock.now()).toISOString(), ...programOf(), machine: machine() }
   const notValid = Object.fromEntries(namesIn(problems).map((name) => [name, 'set, not valid']))
   const settings = { ...(problems.length > 0 ? { problems } : {}), ...(config ? { ...settingsOf(config), ...notValid } : {}) }
   const told = { ...made, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
@@ -142,7 +140,7 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
     opened ??= open(config)
     return opened
   }
-  const deps = () => ({ db: db(), config, clock, log, processName: 'support-bundle' })
+  const deps = () => ({ ...lookingOn, db: db(), config, processName: 'support-bundle' })
   const sections: Record<string, Section> = {
     server: async () => healthOf(placeOf(config)),
     metrics: async () => metricsOf(config),

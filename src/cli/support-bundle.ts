@@ -1,5 +1,5 @@
 /** `souk support-bundle FILE`: what whoever helps from outside has to know of an instance, in one file that holds no secret and no person. */
-import { linkSync, lstatSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { constants, copyFileSync, linkSync, lstatSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -42,13 +42,23 @@ export async function supportBundle(input: Input): Promise<number> {
   const settings = { ...(problems.length > 0 ? { problems } : {}), ...(config ? { ...settingsOf(config), ...notValid } : {}) }
   const told = { ...made, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
   const secrets = secretsOf(config, env)
-  writePrivateFile(path, `${JSON.stringify(struck(told, secrets), undefined, 2)}\n`, linkSync)
+  writePrivateFile(path, `${JSON.stringify(struck(told, secrets), undefined, 2)}\n`, placeNew)
   interruption.end()
   const what = config
     ? 'settings without secrets, versions, sizes, jobs, errors and what is stuck'
     : 'what is wrong with the settings, and no more'
   process.stdout.write(`${path} is written: ${what}. Read it before you send it on.\n`)
   return 0
+}
+
+/** Gives a file a name that nobody has, also where the file system knows no second names (FAT, some network file systems). */
+export function placeNew(temporary: string, file: string, link: typeof linkSync = linkSync): void {
+  try {
+    link(temporary, file)
+  } catch (error) {
+    if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS)$/.test((error as { code?: string }).code ?? '')) throw error
+    copyFileSync(temporary, file, constants.COPYFILE_EXCL)
+  }
 }
 
 /** Takes away what bundles of this name have left that were broken off while they were written (see `writePrivateFile`). */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { health } from '../../src/cli/health.ts'
 import { order, orders } from '../../src/cli/order.ts'
-import { secretsOf, settingsOf, struck, supportBundle } from '../../src/cli/support-bundle.ts'
+import { placeNew, secretsOf, settingsOf, struck, supportBundle } from '../../src/cli/support-bundle.ts'
 import { ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { settings as known, parseConfig } from '../../src/config.ts'
 import { noteStart, tendProcess } from '../../src/modules/platform/index.ts'
@@ -205,6 +205,22 @@ test('a bundle waits once for database servers that do not answer, and leaves no
   expect(bundle.files.dataDir).toBeArray()
   expect([existsSync(`${file}.${gone.pid}.tmp`), existsSync(`${file}.${process.pid}.tmp`)]).toEqual([false, true])
 }, 60_000)
+
+test('a bundle takes its name also where a file can have no second one, and never the name of another', () => {
+  const dir = temporaryDir()
+  const [made, file] = [join(dir, 'made'), join(dir, 'bundle.json')]
+  writeFileSync(made, 'ours', { mode: 0o600 })
+  const without = () => {
+    throw Object.assign(new Error('no second names'), { code: 'EPERM' })
+  }
+  placeNew(made, file, without)
+  expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['ours', 0o600])
+  for (const link of [without, undefined]) expect(() => placeNew(made, file, link)).toThrow('EEXIST')
+  const full = () => {
+    throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+  }
+  expect(() => placeNew(made, join(dir, 'other'), full)).toThrow('full')
+})
 
 test('a wrong call is told what is wrong with it, before anything is opened', async () => {
   const values = new Map([['older-than', 'x']])

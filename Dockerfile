@@ -1,8 +1,10 @@
-# The tags move with their security fixes. Who must have the same bytes again pins them: `docker buildx imagetools inspect NAME` tells
-# the digest, which goes behind the tag, as NAME@sha256:….
+# The tags move with their security fixes. Who must have the same bytes again names them by digest, which
+# `docker buildx imagetools inspect NAME` tells: --build-arg BUILD_IMAGE=NAME@sha256:… --build-arg RUN_IMAGE=NAME@sha256:….
+ARG BUILD_IMAGE=node:22-bookworm-slim
+ARG RUN_IMAGE=debian:bookworm-slim
 # Two stages: the first makes the one binary that `bun run build` makes anywhere, the second holds it and nothing else.
 
-FROM node:22-bookworm-slim AS build
+FROM ${BUILD_IMAGE} AS build
 WORKDIR /souk
 # Packages first: this layer is kept while only the sources change.
 COPY package.json bun.lock ./
@@ -13,7 +15,7 @@ COPY db db
 COPY jobs jobs
 RUN npx --yes bun@1.4.4 run build
 
-FROM debian:bookworm-slim
+FROM ${RUN_IMAGE}
 # A number of its own, so that a bind mount can be given to it: chown 10001:10001.
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin souk \
   && install -d -o 10001 -g 10001 -m 0700 /data

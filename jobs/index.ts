@@ -27,6 +27,7 @@ import { syncAttestations } from './sync-attestations.ts'
 import { tendProcess } from './tend-process.ts'
 import { watchBackups } from './watch-backups.ts'
 
+/** What it gives is of no concern, but for SKIPPED: it turned out to be no run. */
 type Run = (deps: AppDeps) => Promise<unknown>
 export type Job = Pick<JobEntry, 'byAge' | 'overlaps'> & { readonly name: JobName; readonly run: Run }
 
@@ -45,7 +46,7 @@ const runs: Readonly<Record<JobName, Run>> = {
   'price-unpriced': priceUnpriced,
   'recheck-hosts': recheckHosts,
   'sweep-documents': sweepDocuments,
-  'sync-attestations': (deps) => syncAttestations(deps),
+  'sync-attestations': syncAttestations,
   'record-attested-repayments': recordAttestedRepayments,
   'rescan-chains': (deps) => rescanChains(deps),
   'refresh-operations': refreshOperations,
@@ -65,8 +66,7 @@ export const jobs: readonly Job[] = jobNames.map((name) => ({ name, ...jobTable[
 export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<Outcome> {
   if (byAge && !deps.clockWatch.isSteady()) return { result: 'SKIPPED' }
   try {
-    await run(deps)
-    return { result: 'OK' }
+    return { result: (await run(deps)) === 'SKIPPED' ? 'SKIPPED' : 'OK' }
   } catch (error) {
     deps.log.error('job.failed', { job: name, error })
     return { result: 'FAILED', error }

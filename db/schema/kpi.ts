@@ -3,7 +3,8 @@ import { index, int, money, primaryKey, table, text, word } from '../columns.ts'
 
 /**
  * What is counted for the operator's dashboards: people, shops, orders and products by count, money in US cents. UNPRICED are the movements
- * of money that have no worth in dollars yet. The last four are what partners brought, by shop and by product.
+ * of money that have no worth in dollars yet, TEST_GMV is what of GMV shops in test mode sold. The last four are what partners brought, by shop
+ * and by product.
  */
 export const kpiWords = [
   'USERS',
@@ -13,6 +14,7 @@ export const kpiWords = [
   'GMV',
   'REFUNDS',
   'UNPRICED',
+  'TEST_GMV',
   'MERCHANT_CENTS',
   'MERCHANT_ORDERS',
   'PRODUCT_CENTS',
@@ -54,5 +56,5 @@ export const kpiDays = table(
   ],
 )
 
-/** One row once the figures of what was there before they were kept have been counted. */
+/** A row once the figures of what was there before they were kept have been counted: one for each time that there were more of them. */
 export const kpiState = table('kpi_state', { id: int('id').primaryKey(), filledAt: money('filled_at').notNull() })

@@ -194,8 +194,8 @@ its place. Changes nothing, needs no keys, works beside a running server or with
   jobs: {
     summary: 'Print how every background job stands: its last run, what came of it, and its next',
     flags: { 'data-dir': dataDir },
-    details: `Changes nothing and works beside a running server, whose last minute may be missing. Exits 1 where a job is stuck or its last
-run did not end well.`,
+    details: `Changes nothing, needs no keys, and works beside a running server, whose last minute may be missing. Exits 1 where a job is
+stuck or its last run did not end well.`,
     run: async (input) => (await import('./jobs.ts')).jobs(input),
   },
   audit: {

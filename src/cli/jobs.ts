@@ -1,11 +1,12 @@
-import { type JobView, listJobs } from '../modules/job/index.ts'
+import { type JobView, storedJobs } from '../modules/job/index.ts'
 import type { Input } from './command.ts'
-import { withExistingInstance } from './with-instance.ts'
+import { lookingOn, withDatabase } from './with-database.ts'
 
-/** `souk jobs`: how every job stands, as the database has it. @returns 1 where one is stuck, or its last run did not end well */
+/** `souk jobs`: how every job stands, as the database has it; with no key, and migrating nothing. @returns 1 where one is stuck, or its last run did not end well */
 export async function jobs({ config: settings }: Input): Promise<number> {
-  return withExistingInstance(settings(), async ({ deps }) => {
-    const all = await listJobs(deps)
+  const config = settings()
+  return withDatabase(config, async (db) => {
+    const all = await storedJobs({ ...lookingOn, db, config, processName: 'jobs' })
     process.stdout.write(jobsText(all))
     return all.some(({ state, lastRun }) => state === 'stuck' || (lastRun && lastRun.result !== 'OK')) ? 1 : 0
   })

@@ -4,10 +4,10 @@ import { decimalOf, decimalsOf, type Money } from '../lib/money.ts'
 import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from '../modules/order/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
-import { withDatabase } from './with-database.ts'
+import { lookingOn, withDatabase } from './with-database.ts'
 
 const stuckStatus = 1
-const depsOf = (db: Database) => ({ db, clock: { now: () => Date.now(), monotonic: () => performance.now() } })
+const depsOf = (db: Database) => ({ ...lookingOn, db })
 
 /** `souk order show ID`, or `NUMBER --shop NAME`. */
 export async function order({ config: settings, positionals: [what, which = ''], values, switches }: Input): Promise<number> {

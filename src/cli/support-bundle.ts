@@ -1,9 +1,9 @@
 /** `souk support-bundle FILE`: what whoever helps from outside has to know of an instance, in one file that holds no secret and no person. */
-import { linkSync, lstatSync, readdirSync, statfsSync } from 'node:fs'
+import { constants, copyFileSync, linkSync, lstatSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { Database, Reader } from '../../db/engine.ts'
+import { type Database, isDatabaseAway, type Reader } from '../../db/engine.ts'
 import { serversOf } from '../../db/hosts.ts'
 import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
 import { databaseFile, isThere } from '../../db/open.ts'
@@ -20,12 +20,10 @@ import type { Input } from './command.ts'
 import { explain } from './failure.ts'
 import { healthOf, placeOf } from './health.ts'
 import { onInterruption } from './interruption.ts'
-import { openBeside } from './with-database.ts'
+import { lookingOn, openBeside } from './with-database.ts'
 
 /** What a section comes to; what it fails with is told in its place, so that the others are there all the same. */
 type Section = () => unknown
-const clock = { now: () => Date.now(), monotonic: () => performance.now() }
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** @throws OperatorError where FILE is there already */
 export async function supportBundle(input: Input): Promise<number> {
@@ -36,20 +34,49 @@ export async function supportBundle(input: Input): Promise<number> {
   } = input
   const path = resolve(file)
   if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
+  dropRemains(path)
   const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
   const { config, problems } = readable(input)
-  const made = { madeAt: new Date(clock.now()).toISOString(), ...programOf(), machine: machine() }
+  const made = { madeAt: new Date(lookingOn.clock.now()).toISOString(), ...programOf(), machine: machine() }
   const notValid = Object.fromEntries(namesIn(problems).map((name) => [name, 'set, not valid']))
   const settings = { ...(problems.length > 0 ? { problems } : {}), ...(config ? { ...settingsOf(config), ...notValid } : {}) }
   const told = { ...made, settings, ...(config ? await sectionsOf(config, env, !switches.has('no-check')) : {}) }
   const secrets = secretsOf(config, env)
-  writePrivateFile(path, `${JSON.stringify(struck(told, secrets), undefined, 2)}\n`, linkSync)
+  writePrivateFile(path, `${JSON.stringify(struck(told, secrets), undefined, 2)}\n`, placeNew)
   interruption.end()
   const what = config
     ? 'settings without secrets, versions, sizes, jobs, errors and what is stuck'
     : 'what is wrong with the settings, and no more'
   process.stdout.write(`${path} is written: ${what}. Read it before you send it on.\n`)
   return 0
+}
+
+/** Gives a file a name that nobody has, also where the file system knows no second names (FAT, some network file systems). */
+export function placeNew(temporary: string, file: string, link: typeof linkSync = linkSync): void {
+  try {
+    link(temporary, file)
+  } catch (error) {
+    if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS)$/.test((error as { code?: string }).code ?? '')) throw error
+    copyFileSync(temporary, file, constants.COPYFILE_EXCL)
+  }
+}
+
+/** Takes away what bundles of this name have left that were broken off while they were written (see `writePrivateFile`). */
+function dropRemains(path: string): void {
+  const folder = dirname(path)
+  const name = basename(path)
+  for (const one of isThere(folder) ? readdirSync(folder) : []) {
+    const pid = one.startsWith(`${name}.`) ? /^\.(\d{1,10})\.tmp$/.exec(one.slice(name.length))?.[1] : undefined
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, one), { force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as { code?: string }).code !== 'ESRCH'
+  }
 }
 
 /**
@@ -114,13 +141,16 @@ function withoutLogin(databaseUrl: string): string {
   return `${servers[0]?.protocol}//${servers.map(({ host }) => host).join(',')}${servers[0]?.pathname}`
 }
 
+/** Sections for which nothing is asked of the database. */
+const besideDatabase: ReadonlySet<string> = new Set(['server', 'metrics', 'files'])
+
 async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean): Promise<Record<string, unknown>> {
   let opened: Database | undefined
   const db = () => {
     opened ??= open(config)
     return opened
   }
-  const deps = () => ({ db: db(), config, clock, log, processName: 'support-bundle' })
+  const deps = () => ({ ...lookingOn, db: db(), config, processName: 'support-bundle' })
   const sections: Record<string, Section> = {
     server: async () => healthOf(placeOf(config)),
     metrics: async () => metricsOf(config),
@@ -137,10 +167,14 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
     check: async () => (withCheck ? checkOf(config) : 'left out: --no-check'),
   }
   const told: Record<string, unknown> = {}
+  let away: unknown
   for (const [name, section] of Object.entries(sections)) {
     try {
+      // A server that does not answer is waited for once, and not again for each of them.
+      if (away !== undefined && !besideDatabase.has(name)) throw away
       told[name] = await section()
     } catch (error) {
+      if (isDatabaseAway(error)) away = error
       told[name] = { failed: explain(error, env).text }
     }
   }

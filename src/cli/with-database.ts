@@ -22,6 +22,12 @@ export async function withDatabase<T>(config: Config, run: (db: Database) => Pro
   }
 }
 
+/** What a command that only looks on needs besides the database: the clock, and a log that says nothing. */
+export const lookingOn = {
+  clock: { now: () => Date.now(), monotonic: () => performance.now() },
+  log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+}
+
 /** The database for a command that only reads: beside a server if one runs, and however long a statement takes. Nothing is looked at before. */
 export const openBeside = ({ databaseUrl }: Pick<Config, 'databaseUrl'>): Database =>
   databaseUrl.startsWith('file:')

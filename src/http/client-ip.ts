@@ -2,23 +2,18 @@ import { addressOf, blockList, isIpv4 } from '../lib/networks.ts'
 
 export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
 
-const forwardingHeaders = [
-  'x-forwarded-for',
-  'forwarded',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
-  'x-client-ip',
-  'cf-connecting-ip',
-  'true-client-ip',
-  'x-forwarded-server',
-  'x-forwarded-port',
-  'x-cluster-client-ip',
-  'via',
-]
+/**
+ * What proxies and CDNs add to a request: standard (`Forwarded`, `Via`), customary (`X-Forwarded-…`, also with something before it), and
+ * whatever names a client's address (`X-Real-IP`, `CF-Connecting-IP`, `Fastly-Client-IP`, `X-Azure-ClientIP`, `X-Envoy-External-Address`).
+ */
+const forwardingHeader =
+  /^(?:via|forwarded(?:-.*)?|x-(?:.+-)?forwarded(?:-.*)?|(?:.+-)?(?:real|client|connecting|connecting-client|originating|remote)-?ip(?:v6)?|(?:.+-)?(?:client|remote|external)-addr(?:ess)?|cf-(?:ray|visitor|pseudo-ipv4)|x-proxyuser-ip|x-arr-(?:log-id|ssl)|cdn-loop)$/
 
 /** Whether the request says that it came through a proxy. */
-export const isForwarded = ({ headers }: Request): boolean => forwardingHeaders.some((header) => headers.has(header))
+export function isForwarded({ headers }: Request): boolean {
+  for (const name of headers.keys()) if (forwardingHeader.test(name)) return true
+  return false
+}
 
 /** An address in its one spelling; anything else as it is. */
 const plain = (address: string): string => (isIpv4(address) ? address : (addressOf(address)?.toString() ?? address))

@@ -1,3 +1,5 @@
+import { siteOf, siteTimes } from '../lib/networks.ts'
+
 /**
  * Refusals that cost the server more than they tell: those of one sender go out a while apart, and whoever waits for an answer sends nothing
  * meanwhile. The first ones go out at once, so that nobody waits for a mistake or two.
@@ -23,6 +25,9 @@ type SpacingOptions = {
   readonly waitingMax?: number
   /** Beyond, the sender who was refused the longest ago is forgotten. */
   readonly sendersMax?: number
+  /** Of whom a sender is one of many, if of anybody: all of these together are spaced as `groupTimes` senders are. */
+  readonly groupOf?: (sender: string) => string | undefined
+  readonly groupTimes?: number
 }
 
 export function createSpacing({
@@ -32,7 +37,9 @@ export function createSpacing({
   atOnce = 50,
   waitMaxMs = 1_000,
   waitingMax = 4_096,
-  sendersMax = 1_000,
+  sendersMax = 10_000,
+  groupOf = siteOf,
+  groupTimes = siteTimes,
 }: SpacingOptions): Spacing {
   /** When the last refusal of a sender goes out, or would have gone out; whoever was refused lately comes last. */
   const lastAt = new Map<string, number>()
@@ -47,14 +54,23 @@ export function createSpacing({
     }
   }
 
+  /** When a refusal goes out that is one more of a sender's. */
+  function nextOf(sender: string, at: number, pauseMs: number): number {
+    const last = lastAt.get(sender) ?? Number.NEGATIVE_INFINITY
+    const goesAt = Math.min(Math.max(last, at - atOnce * apartMs) + pauseMs, at + waitMaxMs)
+    lastAt.delete(sender)
+    lastAt.set(sender, goesAt)
+    if (lastAt.size > sendersMax) lastAt.delete(lastAt.keys().next().value as string)
+    return goesAt
+  }
+
   return {
     wait(sender) {
       const at = now()
-      const last = lastAt.get(sender) ?? Number.NEGATIVE_INFINITY
-      const goesAt = Math.min(Math.max(last, at - atOnce * apartMs) + apartMs, at + waitMaxMs)
-      lastAt.delete(sender)
-      lastAt.set(sender, goesAt)
-      if (lastAt.size > sendersMax) lastAt.delete(lastAt.keys().next().value as string)
+      const alone = nextOf(sender, at, apartMs)
+      const group = groupOf(sender)
+      // Asked for last, so that whoever changes their address within it does not push it out.
+      const goesAt = group === undefined ? alone : Math.max(alone, nextOf(group, at, apartMs / groupTimes))
       return goesAt <= at || waiting >= waitingMax ? undefined : waitFor(goesAt - at)
     },
   }

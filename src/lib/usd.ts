@@ -2,6 +2,8 @@
 
 /** Amounts are below it: up to there a JSON number holds every amount of cents, and no two of them are the same number. */
 export const usdEnd = 1e13
+/** The same in cents, for sums of them. */
+export const centsEnd = usdEnd * 100
 
 /**
  * A figure in units of `10 ** -decimals`, exactly. Undefined when it has more decimals, is negative, or is too large for that to be

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { health } from '../../src/cli/health.ts'
 import { order, orders } from '../../src/cli/order.ts'
-import { secretsOf, settingsOf, struck, supportBundle } from '../../src/cli/support-bundle.ts'
+import { placeNew, secretsOf, settingsOf, struck, supportBundle } from '../../src/cli/support-bundle.ts'
 import { ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { settings as known, parseConfig } from '../../src/config.ts'
 import { noteStart, tendProcess } from '../../src/modules/platform/index.ts'
@@ -181,6 +181,45 @@ test('of several database servers a bundle shows where they are, and strikes the
     expect(struck(`${env.DATABASE_URL} PLANTED/word`, secretsOf(of, env))).toBe(
       'postgresql://souk:***@10.0.0.1:5432,[::1]:5433/shop?sslkey=*** ***',
     )
+})
+
+test('a bundle waits once for database servers that do not answer, and leaves nothing of one that was broken off', async () => {
+  const dataDir = temporaryDir()
+  const file = join(dataDir, 'bundle.json')
+  // Of a process that is gone, and of one that is there.
+  const gone = Bun.spawn(['true'])
+  await gone.exited
+  writeFileSync(`${file}.${gone.pid}.tmp`, '{')
+  writeFileSync(`${file}.${process.pid}.tmp`, '{')
+  // It takes connections and says nothing.
+  using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const at = `127.0.0.1:${silent.port}`
+  const settings = { ...testSecrets, DATABASE_URL: `postgres://souk@${at},${at}/shop` }
+  const beganAt = performance.now()
+  expect((await souk(['support-bundle', file], dataDir, { settings })).status).toBe(0)
+  expect(performance.now() - beganAt).toBeLessThan(25_000)
+  const bundle = JSON.parse(readFileSync(file, 'utf8'))
+  const failed = ['database', 'migrations', 'rows', 'queues', 'processors', 'jobs', 'processes', 'errors', 'stuckOrders', 'check']
+  expect(new Set(failed.map((name) => bundle[name].failed))).toEqual(new Set([bundle.database.failed]))
+  expect(bundle.database.failed).toMatch(/database server does not answer/)
+  expect(bundle.files.dataDir).toBeArray()
+  expect([existsSync(`${file}.${gone.pid}.tmp`), existsSync(`${file}.${process.pid}.tmp`)]).toEqual([false, true])
+}, 60_000)
+
+test('a bundle takes its name also where a file can have no second one, and never the name of another', () => {
+  const dir = temporaryDir()
+  const [made, file] = [join(dir, 'made'), join(dir, 'bundle.json')]
+  writeFileSync(made, 'ours', { mode: 0o600 })
+  const without = () => {
+    throw Object.assign(new Error('no second names'), { code: 'EPERM' })
+  }
+  placeNew(made, file, without)
+  expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['ours', 0o600])
+  for (const link of [without, undefined]) expect(() => placeNew(made, file, link)).toThrow('EEXIST')
+  const full = () => {
+    throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+  }
+  expect(() => placeNew(made, join(dir, 'other'), full)).toThrow('full')
 })
 
 test('a wrong call is told what is wrong with it, before anything is opened', async () => {

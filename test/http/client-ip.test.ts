@@ -37,11 +37,24 @@ describe("the caller's address", () => {
     for (const header of [
       ...['forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'via', 'x-forwarded-host'],
       ...['x-forwarded-server', 'x-forwarded-port', 'x-cluster-client-ip'],
+      ...['x-forwarded', 'x-forwarded-by', 'x-forwarded-prefix', 'x-forwarded-ssl', 'x-forwarded-scheme', 'x-original-forwarded-for'],
+      ...['forwarded-for', 'x-envoy-external-address', 'fastly-client-ip', 'fly-client-ip', 'x-azure-clientip', 'x-originating-ip'],
+      ...['x-remote-ip', 'x-remote-addr', 'cf-connecting-ipv6', 'wl-proxy-client-ip', 'x-appengine-remote-addr', 'cdn-loop', 'X-Real-IP'],
     ]) {
       expect([header, strictly(request({ [header]: '127.0.0.1' }), '203.0.113.9')]).toEqual([header, undefined])
       expect(isForwarded(request({ [header]: 'x' }))).toBe(true)
     }
-    expect(isForwarded(request({ 'user-agent': 'x' }))).toBe(false)
+    for (const header of [
+      'user-agent',
+      'x-shop-id',
+      'x-request-id',
+      'x-service-api-key',
+      'idempotency-key',
+      'viable',
+      'x-ip',
+      'cf-ipcountry',
+    ])
+      expect([header, isForwarded(request({ [header]: 'x' }))]).toEqual([header, false])
   })
 
   test("the caller's address is nobody, when a proxy of ours names the caller in a header that we do not read", () => {

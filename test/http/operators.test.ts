@@ -80,6 +80,27 @@ test('refusals at the routes of operators are on record, once an hour for an add
   expect((await refusals(app)).length).toBeLessThanOrEqual(3 + 30)
 })
 
+test('a super admin who calls from where they may not is on record, however many refusals strangers cause before', async () => {
+  await using app = await testApp(settings())
+  const { token, id } = await app.superAdmin()
+  const { trail } = app.deps
+  for (let nth = 0; nth < 350; nth++) {
+    const actor = { id: 'anonymous', address: `192.0.${nth % 50}.${nth}`, requestId: undefined }
+    await trail.operatorRefused({ actor, route: `GET ${path}`, reason: 'TOKEN' })
+  }
+  const own = async () => (await refusals(app)).filter(({ actor }) => actor === id).map(({ subject, address }) => [subject, address])
+  for (const from of ['198.51.100.1', '203.0.113.129']) await app.call('GET', path, { token, from })
+  expect(await own()).toEqual([
+    ['ADDRESS', '198.51.100.1'],
+    ['COUNTRY', '203.0.113.129'],
+  ])
+  // Nor has whoever holds a stolen token room without end.
+  for (let nth = 1; nth <= 150; nth++) await app.call('GET', path, { token, from: `198.51.100.${nth}` })
+  expect((await own()).length).toBeLessThanOrEqual(101)
+  const all = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'audit.suppressed'))
+  expect(all.map(({ actor }) => actor)).toEqual(['anonymous', id])
+})
+
 /** What a request by a socket of this machine is answered, with these headers besides: its status, and why it is refused. */
 async function asking(app: TestApp) {
   const { token } = await app.superAdmin()

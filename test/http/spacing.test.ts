@@ -64,6 +64,21 @@ describe('refusals of one sender', () => {
     expect(wait('c')).toBe(0)
   })
 
+  test('refusals of one sender who moves about in an IPv6 /48 are apart too, however many networks it has', () => {
+    let now = 1_000
+    const waits: number[] = []
+    const spacing = createSpacing({ now: () => now, sleep: async (ms) => void waits.push(ms), apartMs: 16, atOnce: 2, sendersMax: 3 })
+    const times = 65
+    for (let nth = 0; nth < times; nth++) void spacing.wait(`2001:db8:7:${nth.toString(16)}::/64`)
+    // Sixteen times as many at once as of one address, and then as much closer.
+    expect(waits).toHaveLength(times - 32)
+    expect([waits[0], waits.at(-1)]).toEqual([1, times - 32])
+    // Somebody else's site, and IPv4 addresses, are another matter.
+    expect([spacing.wait('2001:db8:8:1::/64'), spacing.wait('203.0.113.9')]).toEqual([undefined, undefined])
+    now += 1_000
+    expect(spacing.wait('2001:db8:7:1::/64')).toBeUndefined()
+  })
+
   test('refusals of one sender wait for large bodies that they read in vain, and for nothing else', async () => {
     await using app = await testApp()
     await using served = serveTestApp(app)

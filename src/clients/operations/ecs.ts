@@ -59,6 +59,9 @@ export function createEcs(account: EcsAccount, calling: Calling): Provider<Servi
     const services: ServiceStatus[] = []
     for (let at = 0; at < names.length; at += describedAtOnce) {
       const page = await ask(asking, 'DescribeServices', { cluster, services: names.slice(at, at + describedAtOnce) })
+      // What was removed since it was listed is none any more; what may not be seen, or cannot be, is a part that would be missing.
+      if (listAt(page, 'failures').some((one) => textAt(one, 'reason') !== 'MISSING'))
+        throw new ProviderError('a service could not be described')
       services.push(
         ...listAt(page, 'services')
           .filter(isThere)

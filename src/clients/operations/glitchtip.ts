@@ -1,7 +1,7 @@
 /** The errors of the projects of an organisation at GlitchTip, which speaks most of Sentry's API. */
 import { type ErrorGroup, type ErrorProject, errorWindowHours, type Provider } from '../../core/operations.ts'
-import { type Calling, listAt } from './calls.ts'
-import { type AskOrganization, type ErrorsAccount, errorsBy, eventsOf, groupsOf, mostFrequent, type Project } from './sentry-api.ts'
+import type { Calling } from './calls.ts'
+import { type AskOrganization, type ErrorsAccount, errorsBy, errorsCounted, groupsOf, mostFrequent, type Project } from './sentry-api.ts'
 
 const windowMs = errorWindowHours * 60 * 60_000
 
@@ -20,8 +20,8 @@ export const createGlitchtip = (account: ErrorsAccount, calling: Calling): Provi
 
 /** Its statistics know no groups, and want both ends; it counts by whole hours. */
 async function eventsIn(ask: AskOrganization, { id }: Project, start: string, end: string): Promise<number> {
-  const { json } = await ask('/stats_v2/', { category: 'error', field: 'sum(quantity)', interval: '1h', start, end, project: id })
-  return listAt(json, 'groups').reduce<number>((sum, group) => sum + eventsOf(group), 0)
+  const counted = await errorsCounted(ask, { start, end, project: id })
+  return counted.reduce((sum, { events }) => sum + events, 0)
 }
 
 /** Its lists cannot be limited to those that were seen since: they are read from the last one that was. `count` is of all time. */

@@ -120,8 +120,17 @@ export const mostFrequent = (groups: readonly ErrorGroup[]): ErrorGroup[] =>
 
 const quantity = 'sum(quantity)'
 
+/**
+ * How many errors the statistics count within a time: one entry where they know no groups, else one of each.
+ * @param query which time, which projects, and by what they are grouped
+ */
+export async function errorsCounted(ask: AskOrganization, query: Query): Promise<{ project: string | undefined; events: number }[]> {
+  const { json } = await ask('/stats_v2/', { category: 'error', field: quantity, interval: '1h', ...query })
+  return listAt(json, 'groups').map((group) => ({ project: idAt(valueAt(group, 'by'), 'project'), events: eventsOf(group) }))
+}
+
 /** How many events a group of the statistics counts: its total, else what its series adds up to. */
-export function eventsOf(group: unknown): number {
+function eventsOf(group: unknown): number {
   if (valueAt(group, 'totals', quantity) !== undefined) return numberAt(group, 'totals', quantity)
   return listAt(group, 'series', quantity).reduce<number>(
     (sum, one, at) => sum + (one === null ? 0 : numberAt(group, 'series', quantity, at)),

@@ -1,7 +1,7 @@
 /** The errors of the projects of an organisation at Sentry. */
 import { type ErrorProject, errorWindowHours, type Provider } from '../../core/operations.ts'
-import { type Calling, countAt, listAt, textAt, valueAt } from './calls.ts'
-import { type AskOrganization, type ErrorsAccount, errorsBy, eventsOf, groupsOf, mostFrequent, type Project } from './sentry-api.ts'
+import type { Calling } from './calls.ts'
+import { type AskOrganization, type ErrorsAccount, errorsBy, errorsCounted, groupsOf, mostFrequent, type Project } from './sentry-api.ts'
 
 const statsPeriod = `${errorWindowHours}h`
 
@@ -13,22 +13,10 @@ export const createSentry = (account: ErrorsAccount, calling: Calling): Provider
   })
 
 /** Accepted errors: what was filtered or refused is none that anybody sees. */
-async function eventsByProject(ask: AskOrganization, projects: readonly Project[]): Promise<ReadonlyMap<string, number>> {
-  const { json } = await ask('/stats_v2/', {
-    statsPeriod,
-    interval: '1h',
-    groupBy: 'project',
-    field: 'sum(quantity)',
-    category: 'error',
-    outcome: 'accepted',
-    project: projects.map(({ id }) => id),
-  })
-  return new Map(
-    listAt(json, 'groups').map((group): [string, number] => {
-      const project = valueAt(group, 'by', 'project')
-      return [String(textAt({ project }, 'project') ?? countAt({ project }, 'project')), eventsOf(group)]
-    }),
-  )
+async function eventsByProject(ask: AskOrganization, projects: readonly Project[]): Promise<ReadonlyMap<string | undefined, number>> {
+  const ids = projects.map(({ id }) => id)
+  const counted = await errorsCounted(ask, { statsPeriod, groupBy: 'project', outcome: 'accepted', project: ids })
+  return new Map(counted.map(({ project, events }) => [project, events]))
 }
 
 /** The unresolved ones that were seen in the window: how many, by Sentry's own count where it says so, and the most frequent. */

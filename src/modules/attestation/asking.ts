@@ -33,8 +33,10 @@ const headersMax = 49
 
 /** @returns undefined where the node failed, which is noted then */
 export async function ask(deps: SyncDeps, { chain, nodes }: Reading, node: KnownNode, question: Question): Promise<NodeAnswer | undefined> {
+  nodes.calls.asked++
   try {
     const answer = await node.ask(question, deps.pace)
+    nodes.calls.answered++
     nodes.answered(node)
     return answer
   } catch (error) {

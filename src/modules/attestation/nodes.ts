@@ -114,6 +114,8 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
     strayed: (node: KnownNode): void => pause(node, pauses.forkMs),
     /** How many ranges were read. */
     chunks: 0,
+    /** How often one of them was asked, and gave what it was asked for. */
+    calls: { asked: 0, answered: 0 },
     reach: (): Reach => reach,
     /** After a range that was read, and kept. */
     hasRead(read: Read): void {

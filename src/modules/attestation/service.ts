@@ -40,6 +40,27 @@ export async function syncChains(deps: SyncDeps, { stepped, forMs = runMs, chain
   return new Map(last)
 }
 
+/**
+ * A run of the job: reads all chains on, and says whether that was one.
+ * @returns SKIPPED where a chain waits until its nodes may be asked again, or none is to be read: nothing is known then that was not before
+ * @throws Error naming the chains of which no node answered
+ */
+export async function runSync(deps: SyncDeps): Promise<'SKIPPED' | undefined> {
+  const before = new Map([...deps.chainNodes].map(([chainId, { calls }]) => [chainId, { ...calls }]))
+  const last = await syncChains(deps)
+  // What is under way when the process stops fails by that.
+  if (deps.life.stopping) return 'SKIPPED'
+  const runs = [...last].map(([chainId, { kind }]) => {
+    const [then, now] = [before.get(chainId), deps.chainNodes.get(chainId)?.calls]
+    const since = (what: 'asked' | 'answered') => (now?.[what] ?? 0) - (then?.[what] ?? 0)
+    return { chainId, kind, asked: since('asked'), answered: since('answered') }
+  })
+  const silent = runs.filter(({ asked, answered }) => asked > 0 && answered === 0).map(({ chainId }) => chainId)
+  if (silent.length > 0) throw new Error(`nothing was read of chain ${silent.join(', ')}: no node answers as it should`)
+  const isOne = runs.some(({ asked }) => asked > 0) && !runs.some(({ asked, kind }) => asked === 0 && kind === 'WAITING')
+  return isOne ? undefined : 'SKIPPED'
+}
+
 async function syncChain(deps: SyncDeps, chain: ChainSetting, forMs: number, stepped: RunOptions['stepped']): Promise<Step> {
   if (!(await take(deps, chain))) return { kind: 'BUSY' }
   const startedAt = deps.clock.monotonic()

@@ -85,18 +85,27 @@ type NotingDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
  * Puts on record what somebody was refused. They need no account for it, so it is bounded; and a refusal stands also where it cannot be
  * noted.
  * @param onceAnHour a row like it of the last hour is enough
+ * @param isKnown it is somebody who has an account that not anybody gets: their rows are bounded by themselves, so that nobody keeps them
+ * off the record by being refused often enough before
  */
-async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean): Promise<void> {
+async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean, isKnown = false): Promise<void> {
   const row = rowOf(deps, entry)
   const since = row.at - hourMs
   const rowToInsert = async (from: Pick<Writer, 'select'>): Promise<AuditRow | 'too many' | undefined> => {
-    const rows = outsideRowsOf(await store.countOutside(from, since), row.address)
+    const rows = outsideRowsOf(await store.countOutside(from, since, isKnown ? row.actor : undefined), row.address)
     const bounds = Object.entries(outsideRowsPerHour) as [keyof typeof rows, number][]
     if (bounds.some(([name, most]) => rows[name] > most)) return 'too many'
     const full = bounds.find(([name, most]) => rows[name] === most)
     if (full) {
       const [subject, rowsPerHour] = full
-      return { ...row, actor: 'anonymous', action: outsiders.suppressed, subject, shopId: null, after: { rowsPerHour } }
+      return {
+        ...row,
+        actor: isKnown ? row.actor : 'anonymous',
+        action: outsiders.suppressed,
+        subject,
+        shopId: null,
+        after: { rowsPerHour },
+      }
     }
     return onceAnHour && (await store.isKnown(from, row, since)) ? undefined : row
   }
@@ -169,7 +178,8 @@ export function createTrail(deps: NotingDeps): Trail {
     },
     async operatorRefused({ actor, route, reason }) {
       if (isLookedAt(`${outsiders.refused} ${actor.id} ${reason} ${limitKeyOf(actor.address)}`)) return
-      await noteOutside(deps, { actor, action: outsiders.refused, subject: reason, after: { route } }, true)
+      const isSuperAdmin = reason !== 'TOKEN' && reason !== 'ROLE'
+      await noteOutside(deps, { actor, action: outsiders.refused, subject: reason, after: { route } }, true, isSuperAdmin)
     },
   }
 }

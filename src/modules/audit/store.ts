@@ -58,12 +58,18 @@ export const auditStore = {
       .where(and(eq(auditLog.subject, subject), eq(auditLog.action, action), gt(auditLog.at, since)))
     return Number(row?.times ?? 0)
   },
-  /** How many rows outsiders have caused after `since`, by address; they are bounded by `outsideRowsPerHour`. */
-  async countOutside(from: Pick<Writer, 'select'>, since: number): Promise<{ address: string | null; rows: number }[]> {
+  /** How many rows outsiders have caused after `since`, or one of them, by address; they are bounded by `outsideRowsPerHour`. */
+  async countOutside(from: Pick<Writer, 'select'>, since: number, actor?: string): Promise<{ address: string | null; rows: number }[]> {
     const counts = await from
       .select({ address: auditLog.address, rows: count() })
       .from(auditLog)
-      .where(and(inArray(auditLog.action, [...outsideActions]), gt(auditLog.at, since)))
+      .where(
+        and(
+          inArray(auditLog.action, [...outsideActions]),
+          gt(auditLog.at, since),
+          actor === undefined ? undefined : eq(auditLog.actor, actor),
+        ),
+      )
       .groupBy(auditLog.address)
     return counts.map(({ address, rows }) => ({ address, rows: Number(rows) }))
   },

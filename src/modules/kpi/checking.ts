@@ -1,8 +1,8 @@
-import type { Aside } from '../../../db/engine.ts'
+import { type Aside, isDatabaseAway } from '../../../db/engine.ts'
 import { system } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { audit } from '../audit/index.ts'
-import { type Difference, dayText } from './domain.ts'
+import { amountsOf, type Difference, dayText } from './domain.ts'
 import { differencesOf, keptName, keptOf, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
 import { addSums, kpiStore as store } from './store.ts'
 
@@ -63,10 +63,12 @@ async function mendDay(deps: MendDeps, day: number, found: readonly Difference[]
     mended.push(
       ...(await deps.db.write(async (tx) => {
         const kept = await keptOf(tx, day)
-        const some = found.slice(at, at + mendedAtOnce).filter((one) => (kept.get(keptName(one)) ?? 0) === one.kept)
+        const some = found.slice(at, at + mendedAtOnce).filter((one) => (kept.get(keptName(one)) ?? 0n) === one.kept)
         await store.append(
           tx,
-          some.map(({ kpi, key, counted, kept: before }) => ({ kpi, day, id: deps.newId('change'), key, value: counted - before })),
+          some.flatMap(({ kpi, key, counted, kept: before }) =>
+            amountsOf(counted - before).map((value) => ({ kpi, day, id: deps.newId('change'), key, value })),
+          ),
         )
         if (!isFirst && some.length > 0) await noteMended(tx, deps, day, some)
         return some
@@ -86,9 +88,12 @@ const mendBlock = (deps: MendDeps, block: number): Promise<SpanDifference[]> =>
     return found
   })
 
+/** A sum for the log and the trail: as text where a number would be another one. */
+const shown = (sum: bigint): number | string => (Number.isSafeInteger(Number(sum)) ? Number(sum) : String(sum))
+
 const noteMended = (tx: Parameters<typeof audit>[0], deps: MendDeps, day: number, found: readonly (Difference & { span?: number })[]) => {
   const figures = (of: 'kept' | 'counted') =>
-    Object.fromEntries(found.slice(0, problemsMax).map((one) => [`${one.kpi} ${one.key}${one.span ? ` ${one.span}` : ''}`, one[of]]))
+    Object.fromEntries(found.slice(0, problemsMax).map((one) => [`${one.kpi} ${one.key}${one.span ? ` ${one.span}` : ''}`, shown(one[of])]))
   const difference = { before: figures('kept'), after: figures('counted') }
   return audit(tx, deps, { actor: system, action: 'kpis.mended', subject: dayText(day), ...difference })
 }
@@ -98,9 +103,13 @@ export type Rebuilt = { readonly days: number; readonly differences: number }
 /**
  * Counts the figures of every day anew from the facts, and holds what is kept against it. What differs is an error in the log, a row of the
  * audit trail, and mended. What is written meanwhile changes nothing: a day is looked at by one statement, and mended by one write.
+ * @throws Error naming the days that could not be counted, once all others are
  */
 export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
+  // What was never counted differs from all that there is.
+  await fillKpis(deps)
   let [count, differences] = [0, 0]
+  const failed: string[] = []
   const aside = deps.db.aside()
   try {
     for await (const at of withBlocks(aside)) {
@@ -108,21 +117,37 @@ export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
       const isDay = 'day' in at
       if (isDay) count++
       const day = isDay ? at.day : at.block
-      const found = isDay ? await differencesOf(aside, day) : await spanDifferences(aside, day)
-      if (found.length === 0) continue
-      differences += found.length
-      deps.log.error('kpis.differ', {
-        day: dayText(day),
-        figures: found.slice(0, problemsMax).map((one) => ({ ...one, day: dayText(one.day) })),
-      })
-      if (isDay) await mendDay(deps, day, found, false)
-      else await mendBlock(deps, day)
+      try {
+        const found = isDay ? await differencesOf(aside, day) : await spanDifferences(aside, day)
+        if (found.length === 0) continue
+        differences += found.length
+        tellDifferences(deps, day, found)
+        if (isDay) await mendDay(deps, day, found, false)
+        else await mendBlock(deps, day)
+      } catch (error) {
+        // One that takes too long keeps no other from being looked at; a database that is away fails of all of them.
+        if (!isDatabaseAway(error) || failed.length === failedMax) throw error
+        failed.push(`${dayText(day)}${isDay ? '' : ' and after'}`)
+      }
     }
   } finally {
     aside.close()
   }
+  if (failed.length > 0)
+    throw new Error(`${failed.length === 1 ? '1 day' : `${failed.length} days`} could not be counted: ${failed.join(', ')}`)
   return { days: count, differences }
 }
+
+/** Days that may fail of a night before it is given up. */
+const failedMax = 5
+
+const tellDifferences = ({ log }: Pick<MendDeps, 'log'>, day: number, found: readonly Difference[]): void =>
+  log.error('kpis.differ', {
+    day: dayText(day),
+    figures: found
+      .slice(0, problemsMax)
+      .map((one) => ({ ...one, day: dayText(one.day), counted: shown(one.counted), kept: shown(one.kept) })),
+  })
 
 /** Days between two lines of the log that say how far a first count is. */
 const progressDays = 100
@@ -136,8 +161,12 @@ const triesOfDay = 5
  */
 export async function fillKpis(deps: MendDeps): Promise<void> {
   const { db, log, clock, life } = deps
-  if (await store.isFilled(db.read)) return
+  // Until it is known: whoever asks before that would be told of a past without sales.
   life.countingPast = true
+  if (await store.isFilled(db.read)) {
+    life.countingPast = false
+    return
+  }
   const aside = db.aside()
   try {
     let count = 0

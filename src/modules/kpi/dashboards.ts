@@ -1,6 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
-import { usdOf } from '../../lib/usd.ts'
+import { centsEnd, usdOf } from '../../lib/usd.ts'
 import { kybCohorts } from '../kyb/domain.ts'
 import {
   type AskedWindow,
@@ -26,8 +26,10 @@ const triedAgainSeconds = 30
  * The days that are asked for.
  * @throws AppError UNAVAILABLE while what was there before figures were kept is being counted: a past without sales would be a lie
  */
-function spanOf({ clock, life }: ReadDeps, asked: AskedWindow): Span {
+async function spanOf({ db, clock, life }: ReadDeps, asked: AskedWindow): Promise<Span> {
   const span = windowOf(asked, clock.now())
+  // Another process may have counted it, whatever became of it here.
+  if (life.countingPast && (await store.isFilled(db.read))) life.countingPast = false
   if (!life.countingPast) return span
   throw new AppError('UNAVAILABLE', 'What was sold before this version is still being counted: try again later', {
     retryAfterSeconds: triedAgainSeconds,
@@ -44,7 +46,24 @@ const figures = {
 } as const satisfies Partial<Record<Kpi, { keys: readonly string[]; isUsd: boolean }>>
 export type Figure = keyof typeof figures
 
-const add = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0)
+const add = (sums: readonly Sum[]): bigint => sums.reduce((total, { value }) => total + value, 0n)
+
+/**
+ * A sum as the number that it is.
+ * @param end numbers of this size and above may be another's
+ * @throws AppError INVALID where it is too large for that: a figure that is nearly right is none
+ */
+function exact(sum: bigint | number, end: number): number {
+  if (sum < end && sum > -end) return Number(sum)
+  throw new AppError(
+    'INVALID',
+    'startDate, endDate (query): what these days, or as many before them, add up to is more than a number can tell exactly: ask for fewer days',
+  )
+}
+const countOf = (sum: bigint | number): number => exact(sum, Number.MAX_SAFE_INTEGER)
+/** In whole cents. */
+const centsOf = (sum: bigint | number): number => exact(sum, centsEnd)
+
 const daysOf = ({ from, to }: Span): number[] => Array.from({ length: to - from + 1 }, (_, nth) => from + nth)
 const shown = ({ from, to }: Span) => ({ startDate: dayText(from), endDate: dayText(to) })
 
@@ -54,9 +73,9 @@ function seriesOf<Value>(span: Span, value: (day: number) => Value): { date: str
 }
 
 /** The sums of days, by the day. */
-function byDay(sums: readonly Sum[]): ReadonlyMap<number, number> {
-  const days = new Map<number, number>()
-  for (const { day, value } of sums) days.set(day, (days.get(day) ?? 0) + value)
+function byDay(sums: readonly Sum[]): ReadonlyMap<number, bigint> {
+  const days = new Map<number, bigint>()
+  for (const { day, value } of sums) days.set(day, (days.get(day) ?? 0n) + value)
   return days
 }
 
@@ -64,45 +83,53 @@ const of = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.k
 
 /**
  * A figure over a window of days, with the window of the same length before.
- * @throws AppError INVALID, naming the parameter of the window
+ * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
 export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWindow) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   return figureOf(figure, span, await store.sums(deps.db.read, [figure], span, previousOf(span)))
 }
 
-/** What was sold, in dollars; `unpriced`: how many sums of money have no worth in dollars yet, and so are in none of it. */
+/**
+ * What was sold, in dollars; `ofTestMode`: what of it is money of shops in test mode; `unpriced`: how many sums of money have no worth in
+ * dollars yet, and so are in none of it.
+ */
 export async function readGmv(deps: ReadDeps, asked: AskedWindow) {
-  const span = spanOf(deps, asked)
-  const sums = await store.sums(deps.db.read, ['GMV', 'UNPRICED'], span, previousOf(span))
-  return { ...figureOf('GMV', span, sums), unpriced: add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV')) }
+  const span = await spanOf(deps, asked)
+  const sums = await store.sums(deps.db.read, ['GMV', 'TEST_GMV', 'UNPRICED'], span, previousOf(span))
+  return {
+    ...figureOf('GMV', span, sums),
+    ofTestMode: usdOf(centsOf(add(of(sums.keys, 'TEST_GMV')))),
+    unpriced: countOf(add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV'))),
+  }
 }
 
 function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof store.sums>>) {
   const { keys, isUsd } = figures[figure]
-  const say = isUsd ? usdOf : (value: number) => value
+  const numberOf = isUsd ? centsOf : countOf
+  const say = (sum: bigint) => (isUsd ? usdOf(centsOf(sum)) : countOf(sum))
   const [byKey, days] = [of(sums.keys, figure), byDay(of(sums.days, figure))]
   const [total, before] = [add(byKey), add(of(sums.before, figure))]
   const known: Record<string, number> = Object.fromEntries(keys.map((key) => [key, 0]))
-  const met = byKey.filter(({ key, value }) => value !== 0 || key in known).sort((a, b) => (a.key < b.key ? -1 : 1))
+  const met = byKey.filter(({ key, value }) => value !== 0n || key in known).sort((a, b) => (a.key < b.key ? -1 : 1))
   return {
     ...shown(span),
     total: say(total),
     previousTotal: say(before),
-    percentChange: percentChange(total, before),
+    percentChange: percentChange(numberOf(total), numberOf(before)),
     breakdown: { ...known, ...Object.fromEntries(met.map(({ key, value }) => [key, say(value)])) },
-    series: seriesOf(span, (day) => say(days.get(day) ?? 0)),
+    series: seriesOf(span, (day) => say(days.get(day) ?? 0n)),
   }
 }
 
 /**
  * What was refunded in a window out of what was confirmed in it, in dollars.
- * @throws AppError INVALID, naming the parameter of the window
+ * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
 export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span)
-  const both = (sums: readonly Sum[]) => ({ confirmed: add(of(sums, 'GMV')), refunded: add(of(sums, 'REFUNDS')) })
+  const both = (sums: readonly Sum[]) => ({ confirmed: centsOf(add(of(sums, 'GMV'))), refunded: centsOf(add(of(sums, 'REFUNDS'))) })
   const processors = [...new Set([...of(keys, 'GMV'), ...of(keys, 'REFUNDS')].map(({ key }) => key))].sort()
   const [confirmed, refunded] = [byDay(of(days, 'GMV')), byDay(of(days, 'REFUNDS'))]
   return {
@@ -112,8 +139,8 @@ export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
       .map((processor) => ({ processor, sums: both(keys.filter(({ key }) => key === processor)) }))
       .filter(({ sums }) => sums.confirmed !== 0 || sums.refunded !== 0)
       .map(({ processor, sums }) => ({ processor, ...ratedUsd(sums) })),
-    series: seriesOf(span, (day) => rateOf({ confirmed: confirmed.get(day) ?? 0, refunded: refunded.get(day) ?? 0 })),
-    unpriced: add(of(keys, 'UNPRICED')),
+    series: seriesOf(span, (day) => rateOf({ confirmed: centsOf(confirmed.get(day) ?? 0n), refunded: centsOf(refunded.get(day) ?? 0n) })),
+    unpriced: countOf(add(of(keys, 'UNPRICED'))),
   }
 }
 
@@ -122,22 +149,22 @@ const limitOf = ({ limit }: AskedRanking): number => Math.min(Math.max(Number(li
 
 /** The merchants for whose shops partners sold the most, by dollars and then by id. */
 export async function readTopMerchants(deps: ReadDeps, asked: AskedRanking) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   const limit = limitOf(asked)
   const rows = (await rankingStore.headOfMerchants(deps.db.read, span, limit)) ?? (await store.topMerchants(deps.db.read, span, limit))
   const data = rows.map(({ id, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     merchantId: id,
     shopName,
-    affiliateGmvUsd: usdOf(cents),
-    orders: n,
+    affiliateGmvUsd: usdOf(centsOf(cents)),
+    orders: countOf(n),
   }))
   return { ...shown(span), data }
 }
 
 /** The products of which partners sold the most units, by these and then by id. */
 export async function readTopProducts(deps: ReadDeps, asked: AskedRanking) {
-  const span = spanOf(deps, asked)
+  const span = await spanOf(deps, asked)
   const limit = limitOf(asked)
   const rows = (await rankingStore.headOfProducts(deps.db.read, span, limit)) ?? (await store.topProducts(deps.db.read, span, limit))
   const data = rows.map(({ id, title, shopName, cents, n }, nth) => ({
@@ -145,8 +172,8 @@ export async function readTopProducts(deps: ReadDeps, asked: AskedRanking) {
     productId: id,
     title,
     shopName,
-    unitsSold: n,
-    affiliateGmvUsd: usdOf(cents),
+    unitsSold: countOf(n),
+    affiliateGmvUsd: usdOf(centsOf(cents)),
   }))
   return { ...shown(span), data }
 }

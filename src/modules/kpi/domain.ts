@@ -9,8 +9,20 @@ import { usdCentsOf } from '../fx/domain.ts'
 /** One change of a figure: what is appended in the write of the fact that changes it. */
 export type Delta = typeof kpiDeltas.$inferSelect
 export type Kpi = Delta['kpi']
-/** A sum of deltas, of the days from `day` on. */
-export type Folded = typeof kpiDays.$inferSelect
+/** A sum of deltas, of the days from `day` on. What a delta holds is a number that is exact; their sum may be more than any such number. */
+export type Folded = Omit<typeof kpiDays.$inferSelect, 'value'> & { readonly value: bigint }
+
+/** A sum as deltas hold it: as few of them as each is a number that is exact. None for nothing. */
+export function amountsOf(sum: bigint): number[] {
+  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  const amounts: number[] = []
+  for (let left = sum; left !== 0n; ) {
+    const some = left > most ? most : left < -most ? -most : left
+    amounts.push(Number(some))
+    left -= some
+  }
+  return amounts
+}
 
 /** The day of a moment (milliseconds) as the figures have it: days since 1970-01-01, UTC. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
@@ -59,7 +71,11 @@ export type RankedRow = {
 
 type Transaction = typeof unifiedTransactions.$inferSelect
 /** What of a movement of money the figures go by. */
-export type Counted = Pick<Transaction, 'id' | 'kind' | 'shopId' | 'processor' | 'affiliateId' | 'usdCents' | 'at' | 'confirmed'>
+export type Counted = Pick<Transaction, 'id' | 'kind' | 'shopId' | 'processor' | 'affiliateId' | 'usdCents' | 'at' | 'confirmed'> & {
+  /** Of its order; unless it is said, LIVE. */
+  readonly mode?: Mode | undefined
+}
+type Mode = typeof orders.$inferSelect.mode
 
 /**
  * What movements count for. A refund that came back is none any more; what a shopper's bank took back was not refunded, and a sale stays
@@ -74,15 +90,19 @@ export const countsFor: { readonly [Kind in Transaction['kind']]?: { readonly kp
 }
 
 /** How a movement changes the figures when it is recorded. One of an order that was never confirmed does not. */
-export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usdCents, at, confirmed }: Counted): Delta[] {
+export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usdCents, at, confirmed, mode }: Counted): Delta[] {
   const counts = confirmed ? countsFor[kind] : undefined
   if (!counts) return []
   const { kpi, sign } = counts
   const day = dayNumberOf(at)
   if (usdCents === null) return [{ kpi: 'UNPRICED', day, id, key: kpi, value: 1 }]
   const value = sign * usdCents
-  const byPartner = kpi === 'GMV' && affiliateId !== null
-  return [{ kpi, day, id, key: processor, value }, ...(byPartner ? [{ kpi: 'MERCHANT_CENTS' as const, day, id, key: shopId, value }] : [])]
+  const isSale = kpi === 'GMV'
+  return [
+    { kpi, day, id, key: processor, value },
+    ...(isSale && mode === 'TEST' ? [{ kpi: 'TEST_GMV' as const, day, id, key: processor, value }] : []),
+    ...(isSale && affiliateId !== null ? [{ kpi: 'MERCHANT_CENTS' as const, day, id, key: shopId, value }] : []),
+  ]
 }
 
 /** The same when it is told later what a movement was worth. */
@@ -96,7 +116,7 @@ export const deltasOfPricing = (movement: Counted): Delta[] =>
 
 type Line = Pick<typeof orderLines.$inferSelect, 'productId' | 'quantity' | 'total'>
 /** A sale as the figures know it, besides its movements. */
-export type Sold = Pick<typeof orders.$inferSelect, 'id' | 'shopId' | 'currency' | 'affiliateId'> & {
+export type Sold = Pick<typeof orders.$inferSelect, 'id' | 'shopId' | 'mode' | 'currency' | 'affiliateId'> & {
   /** When it was confirmed, milliseconds. */
   readonly at: number
   /** Whose payment it was; `gift_card` of what no processor was paid for, `none` of what cost nothing. */
@@ -122,7 +142,7 @@ export function deltasOfSale(sold: Sold, usdPerUnit: string | null): Delta[] {
 
 /** What the products of a sale were sold for: without shipping and without tax that comes on top. */
 export function deltasOfLines(
-  { id, currency, at, lines }: Omit<Sold, 'shopId' | 'affiliateId' | 'processor'>,
+  { id, currency, at, lines }: Omit<Sold, 'shopId' | 'mode' | 'affiliateId' | 'processor'>,
   usdPerUnit: string,
 ): Delta[] {
   const cents = new Map<string, number>()
@@ -139,7 +159,7 @@ export function foldedOf(deltas: readonly Pick<Delta, 'kpi' | 'day' | 'key' | 'v
       const first = Math.floor(day / span) * span
       const name = `${kpi} ${span} ${first} ${key}`
       const before = sums.get(name)
-      sums.set(name, { kpi, span, day: first, key, value: (before?.value ?? 0) + value })
+      sums.set(name, { kpi, span, day: first, key, value: (before?.value ?? 0n) + BigInt(value) })
     }
   const named = [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
   return named.map(([, row]) => row)
@@ -197,4 +217,4 @@ export const ratedUsd = (sums: { confirmed: number; refunded: number }) => ({
 })
 
 /** A figure that is kept as another than its facts say, on a day. */
-export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: number; readonly counted: number }
+export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: bigint; readonly counted: bigint }

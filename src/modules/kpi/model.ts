@@ -43,7 +43,8 @@ const figureOf = (value: ReturnType<typeof usd> | ReturnType<typeof integer>) =>
   series: t.Array(t.Object({ date: Day, value }), { description: 'One entry a day' }),
 })
 export const CountFigure = t.Object(figureOf(count), { title: 'Kpi' })
-export const GmvFigure = t.Object({ ...figureOf(usd()), unpriced }, { title: 'Gmv' })
+const ofTestMode = usd('Of `total`: what shops that have not gone live sold, which is test money')
+export const GmvFigure = t.Object({ ...figureOf(usd()), ofTestMode, unpriced }, { title: 'Gmv' })
 
 const rated = { confirmedUsd: usd(), refundedUsd: usd('US dollars; less what came back of refunds'), rate }
 export const RefundRate = t.Object(

@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { Deps } from '../../core/deps.ts'
 import { csvAnswer, wantsCsv } from '../../http/csv.ts'
 import type { HttpDeps } from '../../http/deps.ts'
@@ -34,6 +35,11 @@ const seriesOf = <Day>({ series }: { series: Day }): Day => series
 const dataOf = <Ranked>({ data }: { data: Ranked }): Ranked => data
 const refusals = errorResponses(401, 403)
 const csvToo = ' `accept: text/csv` answers the series as CSV.'
+const exactOnly =
+  ' A figure is told exactly or not at all: sums of ten trillion dollars and more, which a number cannot tell to the cent, are 400.'
+/** Contract, section 2: KPIs count the present mode of each shop. */
+const modes =
+  " Each shop counts by its present mode: while it is in test mode its test orders count, whatever money they moved (the sandbox's too, under `sandbox`), and all of them leave the figures, of past days too, when it goes live."
 const counts = {
   'registered-users': [
     'USERS',
@@ -44,10 +50,18 @@ const counts = {
   'confirmed-orders': [
     'ORDERS',
     'Confirmed orders',
-    "Orders that became `CONFIRMED`, whatever became of them later, by processor: `gift_card` for those that gift cards paid, `none` for those that cost nothing. Orders count while their mode is their shop's: those in test mode leave when the shop goes live.",
+    `Orders that became \`CONFIRMED\`, whatever became of them later, by processor: \`gift_card\` for those that gift cards paid, \`none\` for those that cost nothing.${modes}`,
   ],
   'created-products': ['PRODUCTS', 'Created products', 'By the status that they were made with.'],
 } as const satisfies Record<string, readonly [Figure, string, string]>
+
+/** What a route of operators states that is asked by `query` and answers with `answer`. */
+const stated = <Query extends TSchema, Answer extends TSchema>(query: Query, answer: Answer, summary: string, description: string) => ({
+  access: 'operator' as const,
+  query,
+  response: { 200: answer, ...refusals },
+  detail: { summary, description },
+})
 
 /** What operators see of the network: figures by day, and whom partners sell for. */
 export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) {
@@ -56,39 +70,28 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     app.get(
       `/admin/dashboard/${name}`,
       shown(name, (query: Windowed) => readFigure(deps, figure, query), seriesOf, ofDays),
-      {
-        access: 'operator',
-        query: ReadFigure,
-        response: { 200: CountFigure, ...refusals },
-        detail: { summary, description: description + csvToo },
-      },
+      stated(ReadFigure, CountFigure, summary, description + csvToo),
     )
   return app
     .get(
       '/admin/dashboard/gmv',
       shown('gmv', (query: Windowed) => readGmv(deps, query), seriesOf, ofDays),
-      {
-        access: 'operator',
-        query: ReadFigure,
-        response: { 200: GmvFigure, ...refusals },
-        detail: {
-          summary: 'Gross merchandise value',
-          description: `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait. Orders count while their mode is their shop's.${csvToo}`,
-        },
-      },
+      stated(
+        ReadFigure,
+        GmvFigure,
+        'Gross merchandise value',
+        `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait.${modes} \`ofTestMode\` says what of the total such money is.${exactOnly}${csvToo}`,
+      ),
     )
     .get(
       '/admin/dashboard/refund-rate',
       shown('refund-rate', (query: Windowed) => readRefundRate(deps, query), seriesOf, ofDays),
-      {
-        access: 'operator',
-        query: ReadFigure,
-        response: { 200: RefundRate, ...refusals },
-        detail: {
-          summary: 'Refund rate',
-          description: `Refunds that were made in the window, whenever their orders were confirmed, divided by what was confirmed in it, in US dollars at the rate of the order's confirmation. What goes back to gift cards is refunded too; a refund that came back is taken off on the day on which it did. What a shopper's bank took back by a dispute is no refund.${csvToo}`,
-        },
-      },
+      stated(
+        ReadFigure,
+        RefundRate,
+        'Refund rate',
+        `Refunds that were made in the window, whenever their orders were confirmed, divided by what was confirmed in it, in US dollars at the rate of the order's confirmation. What goes back to gift cards is refunded too; a refund that came back is taken off on the day on which it did. What a shopper's bank took back by a dispute is no refund.${modes}${exactOnly}${csvToo}`,
+      ),
     )
     .get(
       '/admin/affiliate/top-merchants',
@@ -99,16 +102,12 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
         'affiliateGmvUsd',
         'orders',
       ]),
-      {
-        access: 'operator',
-        query: ReadRanking,
-        response: { 200: TopMerchants, ...refusals },
-        detail: {
-          summary: 'Merchants by what affiliates sold for them',
-          description:
-            'Confirmed orders that a partner brought, in US dollars at confirmation, before refunds; equal ones by id. A merchant stands under the name of their first shop. `accept: text/csv` answers the same as CSV.',
-        },
-      },
+      stated(
+        ReadRanking,
+        TopMerchants,
+        'Merchants by what affiliates sold for them',
+        `Confirmed orders that a partner brought, in US dollars at confirmation, before refunds; equal ones by id. A merchant stands under the name of their first shop.${modes}${exactOnly} \`accept: text/csv\` answers the same as CSV.`,
+      ),
     )
     .get(
       '/admin/affiliate/top-products',
@@ -120,15 +119,11 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
         'unitsSold',
         'affiliateGmvUsd',
       ]),
-      {
-        access: 'operator',
-        query: ReadRanking,
-        response: { 200: TopProducts, ...refusals },
-        detail: {
-          summary: 'Products by how many of them affiliates sold',
-          description:
-            'Units in confirmed orders that a partner brought, before refunds; equal ones by id. `affiliateGmvUsd` is what these units cost, without shipping and without tax that comes on top. `accept: text/csv` answers the same as CSV.',
-        },
-      },
+      stated(
+        ReadRanking,
+        TopProducts,
+        'Products by how many of them affiliates sold',
+        `Units in confirmed orders that a partner brought, before refunds; equal ones by id. \`affiliateGmvUsd\` is what these units cost, without shipping and without tax that comes on top.${modes}${exactOnly} \`accept: text/csv\` answers the same as CSV.`,
+      ),
     )
 }

@@ -2,7 +2,7 @@ import type { Writer } from '../../../db/engine.ts'
 import type { orders } from '../../../db/schema/selling.ts'
 import type { Deps } from '../../core/deps.ts'
 import { inBatches } from '../../lib/batches.ts'
-import { type Delta, dayNumberOf } from './domain.ts'
+import { amountsOf, type Delta, dayNumberOf } from './domain.ts'
 import { testSalesOf } from './facts-store.ts'
 import { kpiStore as store } from './store.ts'
 
@@ -50,7 +50,9 @@ export async function takeOutTestSales(tx: Writer, shopId: string): Promise<void
   const sales = await testSalesOf(tx, shopId)
   await noteDeltas(
     tx,
-    sales.map(({ kpi, day, key, counted }) => ({ kpi, day, id: `live:${shopId}:${key}`, key, value: -counted })),
+    sales.flatMap(({ kpi, day, key, counted }) =>
+      amountsOf(-counted).map((value, nth) => ({ kpi, day, id: `live:${shopId}:${key}${nth === 0 ? '' : `:${nth}`}`, key, value })),
+    ),
   )
 }
 

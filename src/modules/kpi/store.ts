@@ -6,6 +6,9 @@ import { type Delta, type Folded, foldedOf, type Kpi, type RankedRow, type Run, 
 
 type From = Pick<Reader, 'rows'>
 
+/** Which figures are kept: one more with each version that keeps others, which has the past counted for these too. 2: TEST_GMV. */
+const figuresKept = 2
+
 /** Rows to a statement. */
 const rowsAtOnce = 200
 
@@ -32,8 +35,11 @@ const counted = (kpis: readonly Kpi[], span: Span): SQL =>
     sql` union all `,
   )
 
+/** As text, which has every digit: a driver would hand over the nearest number. */
+const summed = sql`cast(sum(value) as text)`
+
 /** A sum of a figure, by what stands beside it. */
-export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: number }
+export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: bigint }
 
 /** What is ranked, with its two figures. */
 const rankedSums = (cents: Kpi, n: Kpi, span: Span): SQL => sql`
@@ -52,13 +58,13 @@ export const kpiStore = {
   async sums(read: From, kpis: readonly Kpi[], span: Span, before?: Span) {
     const days = [keptIn(kpis, { span: 1, from: span.from, to: span.to + 1 }), freshIn(kpis, span)]
     const parts = [
-      ...days.map((from) => sql`select 'days' as part, kpi, day, '' as key, sum(value) as value from ${from} group by kpi, day`),
-      sql`select 'keys', kpi, 0, key, sum(value) from (${counted(kpis, span)}) now group by kpi, key`,
-      ...(before ? [sql`select 'before', kpi, 0, '', sum(value) from (${counted(kpis, before)}) earlier group by kpi`] : []),
+      ...days.map((from) => sql`select 'days' as part, kpi, day, '' as key, ${summed} as value from ${from} group by kpi, day`),
+      sql`select 'keys', kpi, 0, key, ${summed} from (${counted(kpis, span)}) now group by kpi, key`,
+      ...(before ? [sql`select 'before', kpi, 0, '', ${summed} from (${counted(kpis, before)}) earlier group by kpi`] : []),
     ]
-    const rows = await read.rows<{ part: string; kpi: Kpi; day: number; key: string; value: number }>(sql.join(parts, sql` union all `))
+    const rows = await read.rows<{ part: string; kpi: Kpi; day: number; key: string; value: string }>(sql.join(parts, sql` union all `))
     const of = (part: string): Sum[] =>
-      rows.filter((row) => row.part === part).map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: Number(value) }))
+      rows.filter((row) => row.part === part).map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: BigInt(value) }))
     return { days: of('days'), keys: of('keys'), before: of('before') }
   },
 
@@ -109,10 +115,10 @@ export const kpiStore = {
 
   /** Whether what was there before the figures were kept has been counted. */
   async isFilled(read: From): Promise<boolean> {
-    return (await read.rows(sql`select id from kpi_state where id = 1`)).length > 0
+    return (await read.rows(sql`select id from kpi_state where id = ${figuresKept}`)).length > 0
   },
   async setFilled(tx: Writer, filledAt: number): Promise<void> {
-    await tx.insert(kpiState).values({ id: 1, filledAt }).onConflictDoNothing()
+    await tx.insert(kpiState).values({ id: figuresKept, filledAt }).onConflictDoNothing()
   },
 
   /**
@@ -128,12 +134,15 @@ export const kpiStore = {
 const rankedRows = (rows: readonly RankedRow[]): RankedRow[] =>
   rows.map(({ cents, n, ...row }) => ({ ...row, cents: Number(cents), n: Number(n) }))
 
+/** A sum as the database is told it: by its digits where no number is it. */
+const stored = (sum: bigint): number | SQL => (Number.isSafeInteger(Number(sum)) ? Number(sum) : sql`cast(${String(sum)} as bigint)`)
+
 /** Adds to sums, in their order: so of two that add none waits for one who waits. */
 export async function addSums(tx: Writer, rows: readonly Folded[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsAtOnce)
     await tx
       .insert(kpiDays)
-      .values(rows.slice(at, at + rowsAtOnce))
+      .values(rows.slice(at, at + rowsAtOnce).map((row) => ({ ...row, value: stored(row.value) })))
       .onConflictDoUpdate({
         target: [kpiDays.kpi, kpiDays.span, kpiDays.day, kpiDays.key],
         set: { value: sql`${kpiDays.value} + excluded.value` },

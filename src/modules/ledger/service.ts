@@ -39,7 +39,8 @@ export async function recordMovements(
   for (const movement of movements) priced.push({ ...movement, id: newId('transaction'), ...(await worthOf(movement)) })
   await store.insertNew(tx, priced)
   if (!isCounted) return
-  await noteDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...priced.flatMap(deltasOfMovement)])
+  const ofMovements = priced.flatMap((movement) => deltasOfMovement({ ...movement, mode: sold?.mode }))
+  await noteDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...ofMovements])
 }
 
 /** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */

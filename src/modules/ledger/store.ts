@@ -70,11 +70,11 @@ export const ledgerStore = {
   async price(tx: Writer, { id, usdPerUnit, usdCents }: Price): Promise<void> {
     await tx.update(transactions).set({ usdPerUnit, usdCents }).where(eq(transactions.id, id))
   },
-  /** Of these rows those that the dashboards count: of an order whose mode is its shop's. */
-  async counted(tx: Writer, ids: readonly string[]): Promise<Transaction[]> {
+  /** Of these rows those that the dashboards count: of an order whose mode is its shop's, with that mode. */
+  async counted(tx: Writer, ids: readonly string[]): Promise<(Transaction & Pick<typeof orders.$inferSelect, 'mode'>)[]> {
     if (ids.length === 0) return []
     return tx
-      .select(getTableColumns(transactions))
+      .select({ ...getTableColumns(transactions), mode: orders.mode })
       .from(transactions)
       .innerJoin(orders, eq(orders.id, transactions.orderId))
       .innerJoin(shops, and(eq(shops.id, orders.shopId), eq(shops.mode, orders.mode)))

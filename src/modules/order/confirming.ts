@@ -108,10 +108,10 @@ function book(
   saga: Saga & { order: { confirmedAt: number } },
   { lines, giftCards }: SoldParts,
 ): Promise<void> {
-  const { id, shopId, currency, affiliateId, confirmedAt: at } = saga.order
+  const { id, shopId, mode, currency, affiliateId, confirmedAt: at } = saga.order
   const movements = saleOf(saga, giftCards, at)
   const processor = movements[0]?.processor ?? 'none'
-  return recordMovements(tx, deps, movements, { isCounted: true, sold: { id, shopId, currency, affiliateId, at, processor, lines } })
+  return recordMovements(tx, deps, movements, { isCounted: true, sold: { id, shopId, mode, currency, affiliateId, at, processor, lines } })
 }
 
 /** What the books have of a sale: what was captured for it, and what each gift card paid. */

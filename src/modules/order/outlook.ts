@@ -14,10 +14,31 @@ const done: Step = { what: 'nothing: it is over', at: null }
 
 /** All that is still to come, the saga's own move first. */
 export function stepsOf({ order, payments, refunds }: Looked, now: number): Step[] {
-  const steps = [ownStep({ order, payments }, now), ...endOf({ order, payments }, now)]
-  const later = [...refunds.flatMap(refundSteps), ...payments.flatMap(sweepSteps)]
+  const isLeft = isForgotten({ order, payments, refunds }, now)
+  const own = ownStep({ order, payments }, now)
+  const steps = [isLeft && isUnfinished(order) ? leftToDo(own) : own, ...endOf({ order, payments }, now)]
+  const back = refunds.flatMap((refund) =>
+    isLeft && refund.status === 'PENDING' ? refundSteps(refund).map(leftToDo) : refundSteps(refund),
+  )
+  const later = [...back, ...payments.flatMap(sweepSteps)]
   return [...steps.filter((step) => step !== done || later.length === 0), ...later]
 }
+
+/** Souk would do it, and does not: see `isForgotten`. */
+const leftToDo = ({ what }: Step): Step => ({ what: `nothing by itself; left to do: ${what}`, at: null })
+
+const isUnfinished = ({ status }: Pick<Order, 'status'>): boolean => status === 'PAID' || status === 'COMPENSATING'
+const openOf = (refunds: readonly Refund[]) => refunds.filter(({ status }) => status === 'PENDING')
+/** Who is asking a processor just now. */
+const askingOf = ({ payments, refunds }: Looked, now: number) =>
+  [...payments, ...openOf(refunds)].find(({ leaseUntil }) => leaseUntil !== null && !isOver(leaseUntil, now))
+/** When it goes on, by its own time and those of its refunds. */
+const timesOf = ({ order, refunds }: Looked): number[] =>
+  [order.resumeAt, ...openOf(refunds).map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)
+
+/** Whether souk is to go on with it, and has set no time for that: it does not happen by itself then. */
+const isForgotten = (looked: Looked, now: number): boolean =>
+  timesOf(looked).length === 0 && (isUnfinished(looked.order) || openOf(looked.refunds).length > 0) && askingOf(looked, now) === undefined
 
 function ownStep(saga: Saga, now: number): Step {
   const { order } = saga
@@ -91,18 +112,16 @@ const sweepSteps = (payment: Payment): Step[] =>
 
 /** Why an order stands where it stands, the most telling reason alone; undefined where it waits for people, as it should, or is over. */
 export function reasonOf({ order, payments, refunds }: Looked, now: number): string | undefined {
-  const open = refunds.filter(({ status }) => status === 'PENDING')
-  const isUnfinished = order.status === 'PAID' || order.status === 'COMPENSATING'
-  const asking = [...payments, ...open].find(({ leaseUntil }) => leaseUntil !== null && !isOver(leaseUntil, now))
+  const looked = { order, payments, refunds }
+  const asking = askingOf(looked, now)
   if (asking?.leaseUntil) return `${asking.processor} is being asked just now, until ${iso(asking.leaseUntil)} at most`
-  const times = [order.resumeAt, ...open.map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)
-  if (times.length === 0 && (isUnfinished || open.length > 0))
-    return 'no time is set at which it goes on: that is a fault of souk, report it'
+  if (isForgotten(looked, now)) return 'no time is set at which it goes on: that is a fault of souk, report it'
+  const times = timesOf(looked)
   if (order.status === 'PENDING_PAYMENT' && order.expiresAt + overdueMs <= now) times.push(order.expiresAt)
   const due = Math.min(...times)
   if (due + overdueMs <= now)
     return `it was due at ${iso(due)} and nobody took it up: see that a server runs and its jobs do (\`souk health\`, \`souk jobs\`)`
-  return failureOf({ order, payments, refunds: open }, now)
+  return failureOf({ order, payments, refunds: openOf(refunds) }, now)
 }
 
 function failureOf({ order, payments, refunds: [refund] }: Looked, now: number): string | undefined {

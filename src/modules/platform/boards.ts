@@ -72,7 +72,9 @@ export function createBoard<Item>(
   /** What another process, or this one before it was started again, was told later than what is known here. */
   async function lookUp(): Promise<void> {
     const row = isKept ? await store.answer(db.read, kind, source) : undefined
-    if (row && row.asOf > (known?.asOf ?? 0)) known = { asOf: row.asOf, items: itemsOf(row.body) }
+    // One of the future comes from a clock that has stepped back: it may be of any age, and is shown where there is nothing else.
+    const isLater = row && (known === undefined || (row.asOf > known.asOf && row.asOf <= clock.now()))
+    if (isLater) known = { asOf: row.asOf, items: itemsOf(row.body) }
   }
 
   const shown = ({ asOf, items }: Known<Item>, stale: boolean): Shown<Item> => ({ asOf: new Date(asOf).toISOString(), stale, items })

@@ -35,7 +35,9 @@ export async function tendProcess(deps: Life & Pick<Deps, 'errorNotes'>): Promis
   const now = clock.now()
   if (Math.abs(now - lifeSigns.lastAt) < beatMs) return
   lifeSigns.lastAt = now
-  await db.write((tx) => store.beat(tx, processId, now, null), { isolation: 'locking' })
+  const isNoted = await db.write((tx) => store.beat(tx, processId, now, null), { isolation: 'locking' })
+  // Its start could not be written, or so many came after it that its row is gone.
+  if (!isNoted) await noteStart(deps)
 }
 
 /** Notes that this process ends, and what it has logged until now. */

@@ -9,6 +9,8 @@ type AnswerRow = typeof operationsAnswers.$inferSelect
 
 /** Starts that are kept. */
 const startsMax = 200
+/** Clocks of processes differ by no more. */
+const clocksDifferMs = 60_000
 /** Kinds in one statement. */
 const notesAtOnce = 100
 
@@ -37,8 +39,10 @@ export const platformStore = {
       .set({ stoppedAt: sql`${processStarts.seenAt}` })
       .where(and(isNull(processStarts.stoppedAt), ne(processStarts.id, id)))
   },
-  async beat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<void> {
-    await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(processStarts.id, id))
+  /** @returns whether there is a row of that process */
+  async beat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<boolean> {
+    const { id: of } = processStarts
+    return (await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(of, id)).returning({ id: of })).length > 0
   },
 
   /** Adds to what was counted already, and forgets the hours before `forgetBefore`. */
@@ -71,7 +75,7 @@ export const platformStore = {
       .limit(1)
     return row
   },
-  /** Keeps an answer, unless a later one of the same provider is there. */
+  /** Keeps an answer, unless a later one of the same provider is there. One that is later than clocks differ is of a clock that has stepped back. */
   async keepAnswer(tx: Writer, row: AnswerRow): Promise<void> {
     await tx
       .insert(operationsAnswers)
@@ -79,7 +83,7 @@ export const platformStore = {
       .onConflictDoUpdate({
         target: operationsAnswers.kind,
         set: { source: row.source, asOf: row.asOf, body: row.body },
-        setWhere: sql`${operationsAnswers.asOf} < ${row.asOf} or ${operationsAnswers.source} <> ${row.source}`,
+        setWhere: sql`${operationsAnswers.asOf} < ${row.asOf} or ${operationsAnswers.asOf} > ${row.asOf + clocksDifferMs} or ${operationsAnswers.source} <> ${row.source}`,
       })
   },
 }

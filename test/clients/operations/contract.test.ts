@@ -73,6 +73,25 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
   })
 })
 
+describe('the provider ecs', () => {
+  test('a service that is gone by now is left out, and one that ECS cannot describe is no part to leave out', async () => {
+    const world = (await worlds['ecs']?.(20_000)) as World
+    try {
+      for (const [reason, told] of [
+        ['MISSING', true],
+        ['ACCESS_DENIED', false],
+      ] as const) {
+        world.failing?.(reason)
+        const asked = world.provider.ask()
+        if (told) expect((await asked).length).toBe(world.expected.length - 1)
+        else await expect(asked).rejects.toThrow('a service could not be described')
+      }
+    } finally {
+      await world.server.close()
+    }
+  })
+})
+
 describe('the provider github', () => {
   test('what has not changed at GitHub is asked by its tag, and known all the same', async () => {
     const world = (await worlds['github']?.(totalMs)) as World

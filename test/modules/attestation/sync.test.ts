@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { type Job, jobs, runJob } from '../../../jobs/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { type Fault, faults, type RpcCall, startProxy } from '../../support/chain/proxy.ts'
@@ -121,6 +122,31 @@ describeChain('the sync of attestations', () => {
       await souk.expectTruth(chain)
     }
     expect(JSON.stringify(souk.app.logged)).not.toContain('key-nobody')
+  })
+
+  test('the job fails where no node answers, says of which chain, and is no run while it waits to ask again', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    const job = jobs.find(({ name }) => name === 'sync-attestations') as Job
+    const run = () => runJob(job, souk.deps)
+    expect(await run()).toEqual({ result: 'OK' })
+    expect(await run()).toEqual({ result: 'OK' })
+    proxy.always(faults.badGateway())
+    const failed = await run()
+    expect([failed.result, String('error' in failed && failed.error)]).toEqual([
+      'FAILED',
+      `Error: nothing was read of chain ${chain.chainId}: no node answers as it should`,
+    ])
+    expect(await run()).toEqual({ result: 'SKIPPED' })
+    souk.app.clock.advance(70_000)
+    expect((await run()).result).toBe('FAILED')
+    proxy.forget()
+    expect(await run()).toEqual({ result: 'SKIPPED' })
+    souk.app.clock.advance(70_000)
+    expect(await run()).toEqual({ result: 'OK' })
+    await souk.deps.db.write((tx) => souk.deps.attestationStore.change(tx, chain.chainId, { haltedBecause: 'why not', haltedAt: 0 }))
+    expect(await run()).toEqual({ result: 'SKIPPED' })
   })
 
   test('a node that asks to be left alone is, as long as it says in seconds or by a date, and ten minutes at most', async () => {

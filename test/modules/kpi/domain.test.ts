@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dayMs } from '../../../src/lib/day.ts'
 import {
+  amountsOf,
   type Counted,
   type Delta,
   dayNumberOf,
@@ -102,8 +103,8 @@ test('what is folded adds up by day, by 8 days and by 64', () => {
   fc.assert(
     fc.property(fc.array(delta), (deltas) => {
       const folded = foldedOf(deltas)
-      const total = (rows: readonly Pick<Delta, 'kpi' | 'value'>[], kpi: string) =>
-        rows.reduce((sum, row) => sum + (row.kpi === kpi ? row.value : 0), 0)
+      const total = (rows: readonly { kpi: string; value: number | bigint }[], kpi: string) =>
+        rows.reduce((sum, row) => sum + (row.kpi === kpi ? BigInt(row.value) : 0n), 0n)
       for (const kpi of ['GMV', 'PRODUCT_UNITS'])
         for (const span of [1, 8, 64]) {
           const some = folded.filter((row) => row.span === span)
@@ -113,6 +114,19 @@ test('what is folded adds up by day, by 8 days and by 64', () => {
       expect(new Set(folded.map(({ kpi, span, day, key }) => `${kpi} ${span} ${day} ${key}`)).size).toBe(folded.length)
     }),
   )
+})
+
+test('sums beyond what a number holds are folded to the last cent, and parted into deltas that are numbers', () => {
+  const most = Number.MAX_SAFE_INTEGER
+  const deltas = [most, most, 3, 1].map((value) => ({ kpi: 'GMV' as const, day: 20_000, key: 'sandbox', value }))
+  const exactly = 2n * BigInt(most) + 4n
+  expect(foldedOf(deltas).map(({ value }) => value)).toEqual([exactly, exactly, exactly])
+  for (const sum of [0n, 7n, -7n, BigInt(most), exactly, -exactly]) {
+    const amounts = amountsOf(sum)
+    expect(amounts.every(Number.isSafeInteger)).toBe(true)
+    expect(amounts.reduce((total, amount) => total + BigInt(amount), 0n)).toBe(sum)
+  }
+  expect([amountsOf(0n), amountsOf(-7n), amountsOf(exactly).length]).toEqual([[], [-7], 3])
 })
 
 const movement: Counted = {
@@ -137,6 +151,15 @@ test.each([
     ],
   ],
   [{ kind: 'GIFT_CARD', processor: 'gift_card' }, [['GMV', 20_000, 'gift_card', 500]]],
+  [
+    { mode: 'TEST' },
+    [
+      ['GMV', 20_000, 'stripe', 500],
+      ['TEST_GMV', 20_000, 'stripe', 500],
+    ],
+  ],
+  [{ mode: 'TEST', kind: 'REFUND' }, [['REFUNDS', 20_000, 'stripe', 500]]],
+  [{ mode: 'LIVE' }, [['GMV', 20_000, 'stripe', 500]]],
   [{ kind: 'REFUND', affiliateId: 'aff_1' }, [['REFUNDS', 20_000, 'stripe', 500]]],
   [{ kind: 'GIFT_CARD_REFUND' }, [['REFUNDS', 20_000, 'stripe', 500]]],
   [{ kind: 'REFUND_REVERSED' }, [['REFUNDS', 20_000, 'stripe', -500]]],

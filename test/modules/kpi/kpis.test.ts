@@ -1,10 +1,11 @@
 /** The figures of the dashboards against what the tables say: every history, every fold, two processes. */
-import { describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
+import { DatabaseUnavailable } from '../../../db/engine.ts'
 import { products } from '../../../db/schema/catalog.ts'
-import { kpiDays, kpiDeltas } from '../../../db/schema/kpi.ts'
+import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
 import { kybRecords } from '../../../db/schema/kyb.ts'
 import { fxRates, unifiedTransactions } from '../../../db/schema/ledger.ts'
 import { auditLog, customers, users } from '../../../db/schema/people.ts'
@@ -111,6 +112,7 @@ async function recounted({ deps: { db } }: TestApp, { startDate, endDate }: { st
     moved.map((row) => ({ day: dayOf(row.at), key: row.processor, value: wanted(row) * (row.usdCents ?? 0) }))
   const gmv = money((row) => (isSale(row) ? 1 : 0))
   const refunds = money(({ kind }) => (kind === 'REFUND' || kind === 'GIFT_CARD_REFUND' ? 1 : kind === 'REFUND_REVERSED' ? -1 : 0))
+  const ofTestMode = moved.filter((row) => isSale(row) && shopOf(row.shopId).mode === 'TEST' && within({ day: dayOf(row.at) }))
   const waits = moved.filter((row) => row.usdCents === null && !row.kind.startsWith('DISPUTE') && within({ day: dayOf(row.at) }))
   const rated = (confirmed: number, refunded: number) => ({
     confirmedUsd: centsToUsd(confirmed),
@@ -148,7 +150,11 @@ async function recounted({ deps: { db } }: TestApp, { startDate, endDate }: { st
       goods.map(({ createdAt, createdAs }) => one(createdAt, createdAs)),
       { keys: ['DRAFT', 'ACTIVE', 'ARCHIVED'] },
     ),
-    gmv: { ...figure(gmv, { say: centsToUsd }), unpriced: waits.filter(isSale).length },
+    gmv: {
+      ...figure(gmv, { say: centsToUsd }),
+      ofTestMode: centsToUsd(ofTestMode.reduce((total, { usdCents }) => total + (usdCents ?? 0), 0)),
+      unpriced: waits.filter(isSale).length,
+    },
     'refund-rate': {
       startDate,
       endDate,
@@ -332,6 +338,8 @@ describe('dashboards', () => {
         await app.deps.db.write(async (tx) => {
           await tx.delete(kpiDays)
           await tx.delete(kpiDeltas)
+          // The night has counted it already.
+          await tx.delete(kpiState)
         })
         await fillKpis(app.deps)
         await foldKpis(app.deps)
@@ -456,13 +464,87 @@ describe('dashboards', () => {
     })
   })
 
+  test('are told once the past is counted, by whichever process, and where the start could not the night counts it', async () => {
+    const database = await testDatabase()
+    const app = await testApp({}, { database })
+    const operator = await operatorIn(app)
+    await (await sellingIn(app)).bought()
+    await app.deps.db.write(async (tx) => {
+      await tx.delete(kpiDays)
+      await tx.delete(kpiDeltas)
+    })
+    using reading = spyOn(app.deps.db, 'aside').mockImplementationOnce(() => {
+      throw new DatabaseUnavailable('away')
+    })
+    await expect(fillKpis(app.deps)).rejects.toThrow('away')
+    expect(reading).toHaveBeenCalledTimes(1)
+    expect((await operator.at('dashboard/gmv')).status).toBe(503)
+    // Nobody is alarmed of what was never counted.
+    expect(await rebuildKpis(app.deps)).toMatchObject({ differences: 0 })
+    expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10 })
+    // Another process has counted what this one could not.
+    app.deps.life.countingPast = true
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10 })
+    await app.close()
+    await database.drop()
+  })
+
+  test('of a version that keeps more of them are counted for the past at its first start, and nobody is alarmed', async () => {
+    await using app = await testApp()
+    const operator = await operatorIn(app)
+    await fillKpis(app.deps)
+    await (await sellingIn(app)).bought()
+    await foldKpis(app.deps)
+    // As the version before left it.
+    await app.deps.db.write(async (tx) => {
+      await tx.delete(kpiDays).where(eq(kpiDays.kpi, 'TEST_GMV'))
+      await tx.update(kpiState).set({ id: 1 })
+    })
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 0 })
+    await fillKpis(app.deps)
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 10 })
+    await foldKpis(app.deps)
+    expect((await rebuildKpis(app.deps)).differences).toBe(0)
+    expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
+    await fillKpis(app.deps)
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ ofTestMode: 10 })
+  })
+
+  test('are counted anew day for day: one that cannot be counted keeps no other from it, and the job fails', async () => {
+    await using app = await testApp()
+    await fillKpis(app.deps)
+    const days = [20_000, 20_001, 20_100]
+    await app.deps.db.write((tx) =>
+      kpiStore.append(
+        tx,
+        days.map((day) => ({ kpi: 'ORDERS', day, id: `${day}`, key: 'none', value: 1 })),
+      ),
+    )
+    const { db } = app.deps
+    const aside = db.aside()
+    let asked = 0
+    using reading = spyOn(db, 'aside').mockReturnValue({
+      // The second day that is counted takes too long.
+      rows: <T>(query: SQL) =>
+        JSON.stringify(query).includes('facts as') && ++asked === 2
+          ? Promise.reject(new DatabaseUnavailable('too slow'))
+          : aside.rows<T>(query),
+      close: () => aside.close(),
+    })
+    await expect(rebuildKpis(app.deps)).rejects.toThrow('1 day could not be counted: 2024-10-05')
+    expect(reading).toHaveBeenCalledTimes(1)
+    const kept = await db.read.rows<{ day: number }>(sql`select day from kpi_deltas group by day having sum(value) <> 0`)
+    expect(kept.map(({ day }) => Number(day))).toEqual([20_001])
+  })
+
   test('do not count what becomes of an order in test mode once its shop is live, however it meets that', async () => {
     await using app = await testApp()
     const operator = await operatorIn(app)
     const shop = await sellingIn(app)
     await approved(app, shop, await operator.renewed())
     const { id } = await shop.bought()
-    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, breakdown: { sandbox: 10 } })
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 10, breakdown: { sandbox: 10 } })
     const [live] = await Promise.all([
       app.call('POST', '/shops/v2/go-live', { token: shop.token }),
       app.call('POST', `/v2/orders/${id}/refunds`, { token: shop.token, body: { all: true }, headers: { 'idempotency-key': 'r' } }),
@@ -470,8 +552,55 @@ describe('dashboards', () => {
     if (live.status === 409) ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token }))
     const rate = ok(await operator.at('dashboard/refund-rate')).body
     expect([rate.network, rate.processors]).toEqual([{ confirmedUsd: 0, refundedUsd: 0, rate: null }, []])
-    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 0, breakdown: {} })
+    expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 0, ofTestMode: 0, breakdown: {} })
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
+  })
+
+  test('are exact to the cent or refused, however much was sold, and are mended to the cent', async () => {
+    await using app = await testApp()
+    const operator = await operatorIn(app)
+    await fillKpis(app.deps)
+    const day = 20_000
+    const window = { startDate: dayOf(day * dayMs), endDate: dayOf(day * dayMs) }
+    const sell = (ids: readonly string[]) =>
+      app.deps.db.write((tx) =>
+        kpiStore.append(
+          tx,
+          ids.map((id) => ({ kpi: 'GMV', day, id, key: 'sandbox', value: 99_999_999_999_999 })),
+        ),
+      )
+    await sell(Array.from({ length: 9 }, (_, nth) => `few ${nth}`))
+    for (const fold of [async () => 0, foldKpis]) {
+      await fold(app.deps)
+      expect(ok(await operator.at('dashboard/gmv', window)).body).toMatchObject({
+        total: 8_999_999_999_999.91,
+        breakdown: { sandbox: 8_999_999_999_999.91 },
+        series: [{ value: 8_999_999_999_999.91 }],
+      })
+    }
+    await sell(Array.from({ length: 200 }, (_, nth) => `many ${nth}`))
+    for (const fold of [async () => 0, foldKpis]) {
+      await fold(app.deps)
+      for (const name of ['gmv', 'refund-rate']) {
+        const refused = await operator.at(`dashboard/${name}`, window)
+        expect([name, refused.status, refused.body.message]).toEqual([
+          name,
+          400,
+          expect.stringContaining('more than a number can tell exactly'),
+        ])
+      }
+    }
+    const kept = await app.deps.db.read.rows<{ value: string }>(
+      sql`select distinct cast(value as text) as value from kpi_days where day = ${day}`,
+    )
+    expect(kept).toEqual([{ value: String(209n * 99_999_999_999_999n) }])
+    // There is no fact behind them.
+    expect((await rebuildKpis(app.deps)).differences).toBe(1)
+    await foldKpis(app.deps)
+    expect((await rebuildKpis(app.deps)).differences).toBe(0)
+    const [mended] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'kpis.mended'))
+    expect(mended).toMatchObject({ before: { 'GMV sandbox': '20899999999999791' }, after: { 'GMV sandbox': 0 } })
+    expect(ok(await operator.at('dashboard/gmv', window)).body).toMatchObject({ total: 0 })
   })
 
   test('answer as CSV when that is asked for, and not otherwise', async () => {

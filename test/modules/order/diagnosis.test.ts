@@ -144,6 +144,17 @@ test('whatever an order is at, it is said what comes next; what must go on has a
   }
   const forgotten = 'no time is set at which it goes on: that is a fault of souk, report it'
   for (const status of ['PAID', 'COMPENSATING'] as const) expect(reasonOf(of({ status }), now)).toBe(forgotten)
+  // What comes next says no other thing.
+  expect(stepsOf(of({ status: 'COMPENSATING', holds: 'RELEASED' }), now)).toEqual([
+    { what: 'nothing by itself; left to do: it is cancelled, once all of its money is back', at: null },
+  ])
+  const ofRefund = [{ id: 'ref_1', status: 'PENDING', processor: 'scripted', sentAt: now, resumeAt: null, leaseUntil: null }] as const
+  expect(stepsOf(of({ status: 'CONFIRMED', confirmedAt: now }, [...ofRefund]), now)).toEqual([
+    { what: 'its shop sends it, or cancels it', at: null },
+    { what: 'nothing by itself; left to do: scripted is asked about refund ref_1', at: null },
+  ])
+  const isAsked = [{ ...ofRefund[0], leaseUntil: now + 10_000 }]
+  expect(stepsOf(of({ status: 'CONFIRMED', confirmedAt: now }, isAsked), now)[1]?.what).toBe('scripted is asked about refund ref_1')
   expect(reasonOf(of({ status: 'PAID', resumeAt: now, attempts: 3 }), now)).toBe(
     'it could not be made a sale, 3 times in a row: order.not_confirmed in the log says why',
   )

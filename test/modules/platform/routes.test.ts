@@ -1,6 +1,8 @@
 /** The operations' pages as operators see them, with servers that stand in for the providers. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { refreshOperations as runJob } from '../../../jobs/refresh-operations.ts'
+import { system } from '../../../src/core/change.ts'
+import { startSession } from '../../../src/modules/auth/service.ts'
 import { noteEnd, noteStart, refreshOperations, tendProcess } from '../../../src/modules/platform/index.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -145,6 +147,36 @@ describe("the operations' pages, of providers outside", () => {
     expect(staleOf(await pages(changed, token))).toEqual([503, expect.any(Boolean), 503])
   })
 
+  test('an answer of before the clock stepped back is stale where there is nothing else, and in the way of none', async () => {
+    const world = await outside()
+    const database = await testDatabase()
+    closing.push(() => database.drop())
+    const first = await testApp(world.settings, { database })
+    const { id } = await first.superAdmin()
+    const shownIn = async (app: TestApp) => pages(app, (await startSession(app.deps, { id, role: 'SUPER_ADMIN' }, system)).data.accessToken)
+    first.clock.advance(6 * 3_600 * second)
+    const ahead = await shownIn(first)
+    await first.close()
+    world.fail('broken')
+    const again = await testApp(world.settings, { database })
+    expect(await shownIn(again)).toEqual(
+      Object.fromEntries(Object.entries(ahead).map(([name, page]) => [name, { ...page, stale: true }])) as typeof ahead,
+    )
+    world.fail(undefined)
+    again.clock.advance(10 * second)
+    const asOf = new Date(again.clock.now()).toISOString()
+    expect(Object.values(await shownIn(again)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
+    // For a minute, here and after a restart.
+    const asked = world.asked()
+    again.clock.advance(30 * second)
+    expect(staleOf(await shownIn(again))).toEqual([false, false, false])
+    await again.close()
+    await using once = await testApp(world.settings, { database })
+    once.clock.advance(45 * second)
+    expect(Object.values(await shownIn(once)).map((page) => [page.asOf, page.stale])).toEqual(Array(3).fill([asOf, false]))
+    expect(world.asked()).toEqual(asked)
+  })
+
   test('the job asks anew before the minute is over, so that nobody has to wait', async () => {
     const world = await outside()
     await using app = await testApp(world.settings)
@@ -201,6 +233,21 @@ describe("the operations' pages, of souk itself", () => {
     expect((await errors.show()).items).toEqual([{ project: 'souk', events: 0, unresolved: 0, top: [] }])
     expect((await services.show()).items[0]).toMatchObject({ desired: 1, running: 1, state: 'steady' })
     await again.close()
+  })
+
+  test('a process whose start could not be noted is noted by the job that says that it runs', async () => {
+    await using app = await testApp()
+    app.clock.advance(90 * second)
+    await tendProcess(app.deps)
+    const { items } = await app.deps.boards.services.show()
+    expect(items).toMatchObject([
+      { service: 'server', desired: 1, running: 1, state: 'steady' },
+      { service: 'jobs', desired: 1, running: 1 },
+    ])
+    await tendProcess(app.deps)
+    app.clock.advance(90 * second)
+    await tendProcess(app.deps)
+    expect((await app.deps.boards.services.show()).items[0]?.desired).toBe(1)
   })
 
   test('errors that cannot be written are written with the next ones', async () => {

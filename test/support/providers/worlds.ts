@@ -21,6 +21,8 @@ export type World = {
   expected: unknown[]
   /** Takes everything away. */
   empty(): void
+  /** Of ECS: why its first service is not described. */
+  failing?(reason: string): void
 }
 type Start = (totalMs: number) => Promise<World>
 
@@ -53,6 +55,7 @@ const ecs: Start = async (totalMs) => {
     deployments: [deployment('COMPLETED')],
     ...special[name],
   })
+  let reason: string | undefined
   const options: StandInOptions = {
     description: described(ecsDescription),
     contentType: 'application/x-amz-json-1.1',
@@ -72,7 +75,10 @@ const ecs: Start = async (totalMs) => {
         return { operation, json: { serviceArns: page.map(arn), ...(rest ? { nextToken: rest } : {}) } }
       }
       if ((input.services ?? []).length > 10) return { operation, status: 400, json: { __type: 'InvalidParameterException' } }
-      return { operation, json: { services: (input.services ?? []).map((one) => service(one.split('/').at(-1) ?? '')), failures: [] } }
+      const asked = input.services ?? []
+      const failed = asked.filter((one) => reason !== undefined && one.endsWith('/service-0'))
+      const services = asked.filter((one) => !failed.includes(one)).map((one) => service(one.split('/').at(-1) ?? ''))
+      return { operation, json: { services, failures: failed.map((one) => ({ arn: one, reason })) } }
     },
   }
   const server = await startStandIn(options)
@@ -95,6 +101,9 @@ const ecs: Start = async (totalMs) => {
     ],
     empty() {
       names = []
+    },
+    failing(said) {
+      reason = said
     },
   }
 }

@@ -78,7 +78,13 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     idle_in_transaction_session_timeout: timeouts.idleInTransaction,
   }
   const setLocal = Object.entries(limits).map(([name, ms]) => `; SET LOCAL ${name} = ${ms}`)
-  const ofSession = { ...limits, tcp_user_timeout: timeouts.unacknowledged, default_transaction_isolation: 'read committed' }
+  const ofSession = {
+    ...limits,
+    tcp_user_timeout: timeouts.unacknowledged,
+    default_transaction_isolation: 'read committed',
+    // Starting workers takes longer than any statement that somebody waits for here, and takes the processors of others.
+    max_parallel_workers_per_gather: 0,
+  }
   const setForSession = Object.entries(ofSession).map(([name, value]) => `set_config('${name}', '${value}', false)`)
 
   const isOneOfSeveral = servers.urls.length > 1

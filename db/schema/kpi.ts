@@ -53,6 +53,10 @@ export const kpiDays = table(
     primaryKey({ columns: [row.kpi, row.span, row.day, row.key] }),
     // What rankings go by, in order.
     index('kpi_days_ranked').on(row.kpi, row.span, row.day, row.value, row.key).where(sql`kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS')`),
+    // What somebody who is ranked sold in a run of days lies together, and is read from the index alone.
+    index('kpi_days_of_key')
+      .on(row.kpi, row.key, row.span, row.day, row.value)
+      .where(sql`kpi in ('MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS')`),
   ],
 )
 

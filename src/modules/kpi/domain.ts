@@ -44,12 +44,6 @@ export function runsOf(from: number, to: number, [span = 1, ...finer]: readonly 
 /** One sum of `span` days from `day` on. */
 export type Piece = { readonly span: number; readonly day: number }
 
-/** The sums that make up a window, each by itself. */
-export const piecesOf = ({ from, to }: Span): Piece[] =>
-  runsOf(from, to + 1).flatMap((run) =>
-    Array.from({ length: (run.to - run.from) / run.span }, (_, nth) => ({ span: run.span, day: run.from + nth * run.span })),
-  )
-
 /** At least as many lists as this are a window's, where there are any of so many days: those at its ends reach beyond it. */
 const listsMin = 3
 

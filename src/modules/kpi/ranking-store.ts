@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader } from '../../../db/engine.ts'
-import { type Kpi, listsOf, piecesOf, type RankedRow, type Span } from './domain.ts'
+import { type Kpi, listsOf, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
 
 // The heads of rankings, without adding up all that was ever sold. An index keeps the sums of each run of days in order. Whatever stands in the
 // head of no list that touches the window has in each at most what the last of its head has: these together are the bound. Whoever has more
@@ -16,7 +17,7 @@ type Ranking = {
   readonly added: SQL
   /** `sums` (key, value) as `id` and what it is `ranked` by. */
   readonly ranked: SQL
-  /** The keys of a row of `best`. */
+  /** The keys of a row of `best`, as `key`. */
   readonly keys: SQL
   /** How many keys somebody may have. */
   readonly keysOfOne: SQL
@@ -30,7 +31,7 @@ const products: Ranking = {
   beside: 'PRODUCT_CENTS',
   added: sql`select key from named`,
   ranked: sql`select key as id, sum(value) as ranked from sums group by key`,
-  keys: sql`best.id`,
+  keys: sql`select best.id as key`,
   keysOfOne: sql`1`,
   told: sql`p.title as title, s.name as "shopName"`,
   joined: sql`join products p on p.id = best.id join shops s on s.id = p.shop_id`,
@@ -41,7 +42,7 @@ const merchants: Ranking = {
   beside: 'MERCHANT_ORDERS',
   added: sql`select id as key from shops where merchant_id in (select s.merchant_id from named n join shops s on s.id = n.key)`,
   ranked: sql`select s.merchant_id as id, sum(sums.value) as ranked from sums join shops s on s.id = sums.key group by s.merchant_id`,
-  keys: sql`select s.id from shops s where s.merchant_id = best.id`,
+  keys: sql`select s.id as key from shops s where s.merchant_id = best.id`,
   keysOfOne: sql`(select max(n) from (select count(*) as n from shops group by merchant_id) of_one)`,
   told: sql`'' as title, (select f.name from shops f where f.merchant_id = best.id order by f.id limit 1) as "shopName"`,
   joined: sql``,
@@ -51,8 +52,23 @@ const merchants: Ranking = {
 const depthOf = (limit: number): number => 2 * limit + 20
 
 const whole = (number: number): SQL => sql`cast(${number} as integer)`
-/** Written out: SQLite must see that its index has them. */
+/** Written out, and said as the indexes say it: SQLite sees only so that an index of some figures has them. */
+const inRanked = sql.raw("kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS')")
+const inOfKey = sql.raw("d.kpi in ('MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS')")
 const named = (kpi: Kpi): SQL => sql.raw(`'${kpi}'`)
+
+/** Without a word SQLite, until it has statistics of that index, reads the run of all keys for each of them. */
+const byKey = sql.raw(engine === 'sqlite' ? 'indexed by kpi_days_of_key' : '')
+
+/** What is kept of a key, as SQL names it, over a window: one range of an index for each run of sums. */
+const keptOf = (kpi: SQL, key: SQL, runs: readonly Run[]): SQL =>
+  sql.join(
+    runs.map(
+      ({ span, from, to }) => sql`(select coalesce(sum(d.value), 0) from kpi_days as d ${byKey}
+        where d.kpi = ${kpi} and ${inOfKey} and d.key = ${key} and d.span = ${whole(span)} and d.day >= ${whole(from)} and d.day < ${whole(to)})`,
+    ),
+    sql` + `,
+  )
 
 type Row = { readonly id: string; readonly title: string; readonly shopName: string; ranked: number; beside: number; bound: number | null }
 
@@ -61,26 +77,23 @@ async function headOf(read: From, ranking: Ranking, span: Span, limit: number): 
   const { added, ranked, keys, keysOfOne, told, joined } = ranking
   const [by, beside, depth] = [named(ranking.by), named(ranking.beside), depthOf(limit)]
   const lists = listsOf(span).map(
-    (list) => sql`from kpi_days where kpi = ${by} and span = ${whole(list.span)} and day = ${whole(list.day)}`,
+    (list) => sql`from kpi_days where kpi = ${by} and ${inRanked} and span = ${whole(list.span)} and day = ${whole(list.day)}`,
   )
-  const pieces = piecesOf(span).map((piece) => sql`(${whole(piece.span)}, ${whole(piece.day)})`)
+  const runs = runsOf(span.from, span.to + 1)
   const heads = lists.map((list) => sql`select key from (select key ${list} order by value desc limit ${depth}) head`)
   const lasts = lists.map(
     (list) => sql`select value from (select value ${list} and value > 0 order by value desc limit 1 offset ${depth - 1}) last_of_head`,
   )
   const rows = await read.rows<Row>(sql`
-    with pieces(span, day) as (values ${sql.join(pieces, sql`, `)}),
-    fresh as (select kpi, key, value from kpi_deltas where kpi in (${by}, ${beside}) and day >= ${span.from} and day <= ${span.to}),
+    with fresh as (select kpi, key, value from kpi_deltas where kpi in (${by}, ${beside}) and day >= ${span.from} and day <= ${span.to}),
     named as (${sql.join(heads, sql` union `)} union select key from fresh where kpi = ${by}),
     added as (${added}),
     sums as (
-      select d.key, d.value from added a cross join pieces p
-        join kpi_days d on d.kpi = ${by} and d.span = p.span and d.day = p.day and d.key = a.key
+      select a.key, ${keptOf(by, sql`a.key`, runs)} as value from added a
       union all select key, value from fresh where kpi = ${by}),
     best as (select id, ranked from (${ranked}) of_all order by ranked desc, id limit ${limit})
     select best.id as id, best.ranked as ranked, ${told},
-      (select coalesce(sum(d.value), 0) from pieces p cross join kpi_days d
-        where d.kpi = ${beside} and d.span = p.span and d.day = p.day and d.key in (${keys}))
+      (select coalesce(sum(${keptOf(beside, sql`of_one.key`, runs)}), 0) from (${keys}) of_one)
       + (select coalesce(sum(value), 0) from fresh where kpi = ${beside} and key in (${keys})) as beside,
       ${keysOfOne} * (select sum(value) from (${sql.join(lasts, sql` union all `)}) of_lists) as bound
     from best ${joined}

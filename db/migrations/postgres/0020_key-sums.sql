@@ -1,0 +1,1 @@
+CREATE INDEX "kpi_days_of_key" ON "kpi_days" USING btree ("kpi","key","span","day","value") WHERE kpi in ('MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS');

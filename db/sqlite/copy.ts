@@ -1,6 +1,7 @@
 /** Copies of a SQLite file: whole, checked and on the disk before they get their name. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseRefused, engineErrorCode, type FileFigures, type NamedDocument } from '../engine.ts'
 import { withPath } from './cause.ts'
@@ -8,6 +9,8 @@ import { danglingIn } from './describe.ts'
 
 const problemsMax = 20
 const watchMs = 200
+/** How long a copy that is being written goes on before what there is of it is brought to the disk. */
+const syncEveryMs = 250
 
 /** What SQLite finds wrong with the pages and rows of a file, in its own words, without a look at what its indexes lack. */
 export const quickProblemsOf = (connection: Sqlite): string[] => damageOf(connection, 'quick_check')
@@ -153,8 +156,10 @@ async function copied(
 ): Promise<{ temporary: string; figures?: FileFigures }> {
   const { target } = order
   const watch = setInterval(() => onBytes(statSync(temporaryOf(target), { throwIfNoEntry: false })?.size ?? 0), watchMs)
+  const syncing = syncNowAndThen(temporaryOf(target))
   const told = () => {
     clearInterval(watch)
+    syncing.end()
     onCopied()
   }
   try {
@@ -163,7 +168,30 @@ async function copied(
     throw new Error('the copy was not made')
   } finally {
     clearInterval(watch)
+    syncing.end()
   }
+}
+
+/**
+ * Brings a file that grows to the disk in small parts. All of it at once, at the end, would have every commit of the server wait for it:
+ * on ext4 a sync waits for what other files have written.
+ */
+function syncNowAndThen(path: string): { end(): void } {
+  let isSyncing = false
+  async function sync(): Promise<void> {
+    if (isSyncing) return
+    isSyncing = true
+    try {
+      await using file = await open(path, 'r')
+      await file.datasync()
+    } catch {
+      // It is not there yet, or not any more; whether it is whole on the disk is seen to at its end.
+    } finally {
+      isSyncing = false
+    }
+  }
+  const timer = setInterval(() => void sync(), syncEveryMs)
+  return { end: () => clearInterval(timer) }
 }
 
 /** The files that a database names, read in a thread of its own. */

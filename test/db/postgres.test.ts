@@ -35,6 +35,14 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(db.stats.retries).toBeGreaterThan(0)
   })
 
+  test('no read starts workers on the server, in reads and in works', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const workers = sql`select current_setting('max_parallel_workers_per_gather') as n`
+    expect(await db.read.rows(workers)).toEqual([{ n: '0' }])
+    expect(await db.write((tx) => tx.rows(workers))).toEqual([{ n: '0' }])
+  })
+
   test('a database that holds nothing of souk is told from one that does, by looking alone', async () => {
     const empty = await emptyPostgres()
     try {

@@ -98,7 +98,7 @@ export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string
     })
     return { table, columns }
   })
-  if (missing.length > 0) throw new Error(`not every table can be moved: ${missing.join('; ')}`)
+  if (missing.length > 0) throw new DatabaseRefused(`not every table can be moved: ${missing.join('; ')}`)
   return plans
 }
 

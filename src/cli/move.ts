@@ -17,7 +17,7 @@ import { embeddedFile, inspectFile } from './database-file.ts'
 import { documentsIntoBucket, namedFiles } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
-import { forgetMoved, noteMoved } from './moved.ts'
+import { forgetMoved, isMoved, noteMoved } from './moved.ts'
 import { createProgress, type Progress } from './progress.ts'
 
 /** All is there, but for documents that were not to be had. */
@@ -55,6 +55,8 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   const interruption = onInterruption(() => `Stopped: the instance is as it was, and what has been moved is in the target. ${goesOn}`)
   let source: Source | undefined
   let copied = nothingCopied
+  const wasMoved = isMoved(config)
+  let isNoted = false
   const watch = watching()
   try {
     source = openSource(file)
@@ -63,6 +65,7 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
       copied = await documentsIntoBucket(config, documents)
       // Before anybody is let in there: killed in between, the instance must not be served twice.
       noteMoved(config, Date.now())
+      isNoted = true
       const missing = new Set(copied.missing)
       if (config.documentsS3Bucket === undefined) return undefined
       return documents.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
@@ -73,9 +76,9 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
     return copied.missing.length === 0 ? 0 : incompleteStatus
   } catch (error) {
     watch.end()
-    // Of a connection that is lost at the very end nobody knows.
-    if (saysNothingWasKept(error)) forgetMoved(config)
-    throw asTold(error)
+    // Of a connection that is lost at the very end nobody knows. The note of an earlier run that came to its end is not this one's to take away.
+    if (isNoted && saysNothingWasKept(error)) forgetMoved(config)
+    throw asTold(error, wasMoved)
   } finally {
     interruption.end()
     source?.close()
@@ -83,11 +86,13 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   }
 }
 
+const movedAlready =
+  'This instance was moved already, as the file MOVED beside it says: if it was into this database, nothing is left to do but to serve that'
 const refusedLogin = /^(28P01|28000|3D000)$/
 
 /** What the server of the target says is about that one, and not about the instance. */
-function asTold(error: unknown): unknown {
-  if (error instanceof DatabaseRefused) return new OperatorError(`Not moved: ${error.message}`)
+function asTold(error: unknown, wasMoved: boolean): unknown {
+  if (error instanceof DatabaseRefused) return new OperatorError(`Not moved: ${error.message}${wasMoved ? `. ${movedAlready}` : ''}`)
   if (isUnavailable(error)) return new OperatorError(`The server of --to does not answer: see that it runs, and check the URL. ${goesOn}`)
   if (refusedLogin.test(engineErrorCode(error) ?? ''))
     return new OperatorError('The server of --to refused the login: check user, password and database in the URL')
@@ -136,15 +141,24 @@ const productsOf =
          FROM product_documents d JOIN products p ON p.id = d.product_id WHERE d.rowid > ${after} ORDER BY d.rowid LIMIT ${limit}`,
       )
       .map(({ rowid, id, shopId, visibleFrom, tags, options, skus, ...texts }) => {
-        const tagList = JSON.parse(tags) as string[]
+        const tagList = parsed<string[]>(tags, { id, column: 'tags' })
         const words = searchWords({
-          product: { ...texts, tags: tagList, options: JSON.parse(options) },
+          product: { ...texts, tags: tagList, options: parsed(options, { id, column: 'options' }) },
           variants: (JSON.parse(skus) as (string | null)[]).map((sku) => ({ sku })),
         })
         const tagsInLowerCase = tagList.map((tag) => tag.toLowerCase())
         const searchable = { productId: id, shopId, visibleFrom: Number(visibleFrom), words, tags: tagsInLowerCase }
         return { rowid, id, shopId, visibleFrom: String(visibleFrom), words: wordsAndTags(searchable).join(' ') }
       })
+
+/** @throws DatabaseRefused where another program has put there what is no JSON */
+function parsed<T>(text: string, { id, column }: { id: string; column: string }): T {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new DatabaseRefused(`products.${column} of ${id} is no JSON: mend that row, then run the same command again`)
+  }
+}
 
 const many = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
 

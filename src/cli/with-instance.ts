@@ -4,9 +4,14 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { inspectFile } from './database-file.ts'
+import { refuseMoved } from './moved.ts'
 
-/** Runs a command on an instance of its own, beside a server if one runs. Logs warnings and worse only, so that the output stays readable. */
+/**
+ * Runs a command on an instance of its own, beside a server if one runs. Logs warnings and worse only, so that the output stays readable.
+ * @throws OperatorError where the instance was moved into PostgreSQL: what is changed here would be in nobody's shop
+ */
 export async function withInstance<T>(config: Config, run: (instance: Instance) => Promise<T>): Promise<T> {
+  refuseMoved(config)
   const instance = await openInstance({ config: quiet(config), as: 'command' })
   try {
     return await run(instance)

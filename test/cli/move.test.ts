@@ -216,6 +216,15 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   const served = await souk(['serve'], dataDir, { settings: s3.settings })
   expect([served.status, served.stdout]).toEqual([1, ''])
   expect(served.stderr).toContain(`remove ${join(dataDir, 'MOVED')} if this one is to go on`)
+  // What would change it is refused as well: nobody would ever see it.
+  for (const command of [['setup', '--email', 'late@example.com'], ['reset-password', '--email', 'late@example.com']])
+    expect(await souk(command, dataDir, { settings: s3.settings, stdin: `${crypto.randomUUID()}\n` })).toEqual(refusal('moved into PostgreSQL'))
+  // Whoever lost the terminal is told that it is done, and whatever fails then leaves the old instance closed.
+  const again = await souk(['move', '--to', target.url], dataDir, { settings: s3.settings })
+  expect(again).toEqual(refusal('This instance was moved already'))
+  const wrongly = target.url.replace('souk@', 'nobody@')
+  expect(await souk(['move', '--to', wrongly], dataDir, { settings: s3.settings })).toMatchObject({ status: 1 })
+  expect(existsSync(join(dataDir, 'MOVED'))).toBe(true)
   expect(moved.stdout).toContain('1 document of lending applications went into the bucket')
   expect(statSync(envFile).mode & 0o777).toBe(0o600)
   const settings = Object.fromEntries(
@@ -324,6 +333,12 @@ onPostgres('what PostgreSQL would refuse is named before anything is moved, and 
     refusal('does not answer'),
   )
   expect(await souk(['move', '--to', 'mysql://one/shop'], dataDir, { settings: keys })).toMatchObject({ status: 2 })
+
+  withFile(file, (db) => db.query("UPDATE products SET tags = 'none' WHERE rowid = 1").run())
+  const badJson = await emptyPostgres()
+  expect(await souk(['move', '--to', badJson.url], dataDir, { settings: keys })).toEqual(refusal('is no JSON'))
+  await badJson.drop()
+  withFile(file, (db) => db.query("UPDATE products SET tags = '[]' WHERE rowid = 1").run())
 
   await using client = await connected(target.url)
   await client.query('create table theirs (id int)')

@@ -31,6 +31,7 @@ export const idPrefixes = {
   click: 'clk',
   transaction: 'txn',
   message: 'msg',
+  mail: 'mail',
   endpoint: 'whe',
   delivery: 'dlv',
   kyb: 'kyb',

@@ -25,6 +25,7 @@ import { mailParts } from './modules/mail/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
 import { operationsParts } from './modules/operations/parts.ts'
+import { orderLinkParts } from './modules/order-link/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
@@ -59,6 +60,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(jobParts)
     .add(logShippingParts)
     .add(instanceKeyParts)
+    .add(orderLinkParts)
     .add(idempotencyParts)
     .add(shopParts)
     .add(mailParts)

@@ -1,8 +1,7 @@
 /** Addresses of mails, as headers and mail servers take them. */
+import { plainText } from './outside-text.ts'
 
-/** Characters that end a header, or are none to be seen: a line break of any kind, controls, marks that turn text around. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g
+const nameMax = 200
 
 /** A local part without quotes (RFC 5321, 4.1.2), `@`, and a host name; ASCII, as a server without SMTPUTF8 takes it. */
 const local = String.raw`[a-z0-9!#$%&'*+/=?^_{|}~\x60-]+(?:\.[a-z0-9!#$%&'*+/=?^_{|}~\x60-]+)*`
@@ -18,13 +17,7 @@ const named = /^([^<>]*)<([^<>]+)>$/
 export function senderOf(text: string): { name: string | undefined; address: string } | undefined {
   const [, name = '', inner = text] = named.exec(text.trim()) ?? []
   const plain = inner.trim()
-  if (!isMailAddress(plain) || headerText(name) !== name.trim()) return undefined
+  if (!isMailAddress(plain) || plainText(name, nameMax) !== name.trim()) return undefined
   return { name: name.trim().replace(/^"(.*)"$/, '$1') || undefined, address: plain }
 }
 export const isSender = (text: string): boolean => senderOf(text) !== undefined
-
-/** A text that somebody else wrote, as one line of a header: line breaks and what is not to be seen are spaces. */
-export const headerText = (text: string, lengthMax = 200): string => {
-  const line = text.replace(unprintable, ' ').replace(/\s+/g, ' ').trim()
-  return [...line].length > lengthMax ? `${[...line].slice(0, lengthMax - 1).join('')}…` : line
-}

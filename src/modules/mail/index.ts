@@ -1,2 +1,8 @@
+export type { MailBaseDeps, Preparer } from './base.ts'
+export { type Words, wordsOf } from './catalog.ts'
+export { type Look, plainLook } from './layout.ts'
+export { linksOf, lookOfShop, type PageKind, pageOf } from './making.ts'
+export { mailFigures, mailMetrics } from './metrics.ts'
 export type { MailDeps } from './parts.ts'
 export { type NewMail, queueMail, sendsMail } from './queueing.ts'
+export { forgetMails, tellOfMail, whyNotReady } from './tending.ts'

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
-import type { MailDeps } from './parts.ts'
+import type { MailBaseDeps } from './base.ts'
 import { mailStore as store } from './store.ts'
 
 /** A mail that is to be sent. */
@@ -12,12 +12,14 @@ export type NewMail<Template extends MailTemplate = MailTemplate> = {
   to: string
   template: Template
   data: MailData[Template]
+  /** Not to be sent before so many milliseconds have passed. */
+  afterMs?: number
   /** Without one, the shop's. */
   language?: MailLanguage | undefined
 }
 
 /** Whether mails are sent at all: else those who would write one may say so at once. */
-export const sendsMail = ({ config }: Pick<MailDeps, 'config'>): boolean => config.smtpUrl !== undefined
+export const sendsMail = ({ config }: Pick<MailBaseDeps, 'config'>): boolean => config.smtpUrl !== undefined
 
 /**
  * Writes a mail into the queue, inside the write of what it tells of: nobody waits for a mail server. A second one under a key changes
@@ -26,8 +28,8 @@ export const sendsMail = ({ config }: Pick<MailDeps, 'config'>): boolean => conf
  */
 export async function queueMail<Template extends MailTemplate>(
   tx: Writer,
-  deps: Pick<MailDeps, 'clock' | 'newId' | 'keyring' | 'config' | 'mailCounts'>,
-  { key, shopId, to, template, data, language }: NewMail<Template>,
+  deps: Pick<MailBaseDeps, 'clock' | 'newId' | 'keyring' | 'config' | 'mailCounts'>,
+  { key, shopId, to, template, data, language, afterMs = 0 }: NewMail<Template>,
 ): Promise<void> {
   const { clock, newId, keyring, mailCounts } = deps
   if (!sendsMail(deps)) {
@@ -46,8 +48,8 @@ export async function queueMail<Template extends MailTemplate>(
     sealed: keyring.seal(JSON.stringify({ to, data }), mailSeal(id)),
     status: 'PENDING',
     attempts: 0,
-    nextAt: now,
-    expiresAt: now + mailTemplates[template].lifeMs,
+    nextAt: now + afterMs,
+    expiresAt: now + afterMs + mailTemplates[template].lifeMs,
     lastError: null,
     createdAt: now,
     updatedAt: now,

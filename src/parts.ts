@@ -2,6 +2,7 @@ import type { Processor } from './clients/processors/processor.ts'
 import type { Deps } from './core/deps.ts'
 import { httpParts } from './http/parts.ts'
 import type { Peers } from './http/peers.ts'
+import { accountPageParts } from './modules/account-page/parts.ts'
 import { affiliateParts } from './modules/affiliate/parts.ts'
 import { attestationParts } from './modules/attestation/parts.ts'
 import { auditParts } from './modules/audit/parts.ts'
@@ -27,6 +28,7 @@ import { methodologyParts } from './modules/methodology/parts.ts'
 import { operationsParts } from './modules/operations/parts.ts'
 import { orderLinkParts } from './modules/order-link/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
+import { passwordResetParts } from './modules/password-reset/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
 import { platformParts } from './modules/platform/parts.ts'
@@ -80,6 +82,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(processorAccountParts)
     .add(paymentMethodParts)
     .add(customerParts)
+    .add(passwordResetParts)
     .add(catalogParts)
     .add(blogParts)
     .add(giftCardParts)
@@ -90,6 +93,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(orderCacheParts)
     .add((deps) => paymentParts(deps, processors))
     .add(orderParts)
+    .add(accountPageParts)
     .add(operationsParts)
     .add((deps) => httpParts(deps, peers)).deps
 

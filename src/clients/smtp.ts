@@ -134,7 +134,8 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
 /** The library tells some failures by an event and not to whoever asked. */
 async function asked(connection: Connection, ask: (done: (error?: Error | null) => void) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const ended = () => reject(new Error('the connection was closed'))
+  // Whoever asked is told why, if anybody is: just after.
+  const ended = () => setImmediate(() => reject(new Error('the connection was closed')))
   connection.on('error', reject)
   connection.once('end', ended)
   try {

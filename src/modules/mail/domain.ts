@@ -93,8 +93,8 @@ export const laneOf = (shopId: string | null, template: MailTemplate): string =>
 
 /** How much is under way in a process at once. */
 export const placesMax = 8
-/** How many a lane may have while so many places are free: one that has thousands leaves some to those that come. */
-export const shareOf = (free: number): number => Math.max(1, Math.floor(free / 2))
+/** How many a lane may have while so many places are free: one that has thousands has half of them alone, and fewer as others come. */
+export const shareOf = (free: number): number => Math.max(1, free - 1)
 
 /** Of the due, one of each lane, those that there is room for beside what is under way, in their order. */
 export function withRoom<Due extends { readonly lane: string }>(due: readonly Due[], underWay: readonly string[], places = placesMax): Due[] {

@@ -20,7 +20,7 @@ import { beginRefund, isCancelling, type RefundRequest } from './refund-requests
 import { returnUnawaited, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import type { RefundFilter } from './store.ts'
-import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
+import { type OrderView, orderView, type RefundView, refundView, type WholeOrder, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
@@ -246,6 +246,10 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
 
 /** An order, whosever it is; undefined when there is none. */
 export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
+
+/** An order with all that it is shown with, whosever it is; undefined when there is none. */
+export const wholeOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<WholeOrder | undefined> =>
+  orderStore.whole(id)
 
 /** Of a cart's orders the one that a request has made, or begun a payment of, whatever has become of it since. */
 export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>

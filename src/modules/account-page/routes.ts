@@ -1,0 +1,47 @@
+import { t } from 'elysia'
+import { AppError } from '../../core/errors.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { routes } from '../../http/routes.ts'
+import { text } from '../../http/schema.ts'
+import { uploads } from '../../http/upload.ts'
+import { pageAnswer } from '../../http/web-page.ts'
+import { type AccountPageDeps, openPage, pageKinds, sendPage } from './index.ts'
+
+const PageToken = t.Object({ token: text(200) })
+const form = 'application/x-www-form-urlencoded'
+const formBytesMax = 4 * 1024
+const utf8 = new TextDecoder()
+
+/** Our own pages for what mails ask of people, for shops that have none: HTML and a form, without a script. For people, and in no document. */
+export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
+  pageKinds.reduce(
+    (app, kind) =>
+      app
+        .get(
+          `/pages/${kind}/:token`,
+          async ({ params: { token } }) => {
+            const { page, status } = await openPage(deps, kind, token)
+            return pageAnswer(page, status) as never
+          },
+          { access: 'public', anyQuery: true, params: PageToken, detail: { hide: true } },
+        )
+        .post(
+          `/pages/${kind}/:token`,
+          async ({ params: { token }, upload, request }) => {
+            const fields = new URLSearchParams(utf8.decode(await upload.bytes()))
+            const field = (name: string) => fields.get(name) ?? ''
+            if ([...fields.values()].some((value) => value.includes('\0'))) throw new AppError('INVALID', 'body: holds a NUL character')
+            const sent = { token, password: field('password'), name: field('name') }
+            const { page, status } = await sendPage(deps, kind, sent, deps.callerOf(request))
+            return pageAnswer(page, status) as never
+          },
+          {
+            access: 'public',
+            anyQuery: true,
+            params: PageToken,
+            upload: { types: [form], bytesMax: formBytesMax },
+            detail: { hide: true },
+          },
+        ) as never,
+    routes(deps, 'Login').use(uploads(deps)),
+  )

@@ -1,2 +1,2 @@
-export { type AccountPageDeps, type AccountPageKind, type PageAction, type PageForm, type PageOutcome, pageKinds } from './parts.ts'
+export type { AccountPageDeps, PageAction, PageForm, PageOutcome } from './parts.ts'
 export { openPage, sendPage } from './service.ts'

@@ -1,5 +1,6 @@
 import type { Caller } from '../../core/caller.ts'
 import type { PasswordResetDeps } from '../password-reset/index.ts'
+import type { AccountPageKind } from './domain.ts'
 
 /** What becomes of what somebody sends from one of our own pages. `refused`: what they chose is not taken, and the link stays good. */
 export type PageOutcome = 'done' | 'over' | 'refused'
@@ -10,10 +11,6 @@ export type PageAction = {
   readonly isGood: (token: string) => Promise<{ readonly shopId: string | null } | undefined>
   readonly act: (form: PageForm, caller: Caller) => Promise<PageOutcome>
 }
-
-/** The pages that a link from a mail leads to, where the shop has none of its own. */
-export const pageKinds = ['reset', 'verify', 'invitation'] as const
-export type AccountPageKind = (typeof pageKinds)[number]
 
 export const accountPageParts = (_deps: PasswordResetDeps) => ({
   /** What pages there are besides that of a new password: modules put theirs here. Of a kind that is not here there is no page. */

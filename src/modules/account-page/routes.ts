@@ -5,7 +5,8 @@ import { routes } from '../../http/routes.ts'
 import { text } from '../../http/schema.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageAnswer } from '../../http/web-page.ts'
-import { type AccountPageDeps, openPage, pageKinds, sendPage } from './index.ts'
+import { pageKinds } from './domain.ts'
+import { type AccountPageDeps, openPage, sendPage } from './index.ts'
 
 const PageToken = t.Object({ token: text(200) })
 const form = 'application/x-www-form-urlencoded'

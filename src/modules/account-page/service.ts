@@ -4,7 +4,8 @@ import { escaped } from '../../lib/markup.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { type Look, lookOfShop, type WebPage, webPage } from '../mail/index.ts'
 import { resetOf, resetPassword } from '../password-reset/index.ts'
-import type { AccountPageDeps, AccountPageKind, PageAction, PageForm } from './parts.ts'
+import type { AccountPageKind } from './domain.ts'
+import type { AccountPageDeps, PageAction, PageForm } from './parts.ts'
 
 /** A page, and the status that it is answered with. */
 type Answer = { readonly page: WebPage; readonly status: number }

@@ -82,7 +82,11 @@ async function senderOfShop(deps: ShopDeps, shopId: string): Promise<NonNullable
 }
 
 /** The mail as it is handed over; undefined where no mail can be sent to its address. */
-export async function made(deps: MailBaseDeps, mail: Mail, { to, data }: MailContent): Promise<OutgoingMail | undefined> {
+export async function made(
+  deps: MailBaseDeps,
+  mail: Pick<Mail, 'id' | 'shopId' | 'language' | 'template' | 'createdAt'>,
+  { to, data }: MailContent,
+): Promise<OutgoingMail | undefined> {
   const { look, sender } = await lookOfShop(deps, mail.shopId, mail.language)
   const from = senderOf(deps.config.mailFrom ?? '')
   if (!isMailAddress(to) || !from) return undefined

@@ -27,7 +27,7 @@ export type MailSettings = {
 
 const untouched = (shopId: string): ShopMail => ({
   ...{ shopId, senderName: null, replyTo: null, accentColour: null, backgroundColour: null, language: 'en' },
-  ...{ version: 0, updatedAt: 0 },
+  ...{ version: 1, updatedAt: 0 },
 })
 
 /** A shop's mails as it sees them: what it has said, and what is so where it has not. */

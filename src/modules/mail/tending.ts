@@ -2,6 +2,7 @@ import { inBatches } from '../../lib/batches.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import type { MailBaseDeps } from './base.ts'
 import { keptMs } from './domain.ts'
+import { made } from './making.ts'
 import { giveUpExpired } from './sending.ts'
 import { mailStore as store } from './store.ts'
 
@@ -34,6 +35,23 @@ export async function tellOfMail({ config, mailServer, log }: Pick<MailBaseDeps,
 export async function whyNotReady(mailServer: NonNullable<MailBaseDeps['mailServer']>): Promise<string | undefined> {
   try {
     await mailServer.verify(verifyMs)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : 'internal error'
+  }
+}
+
+/** How many mails there are by what became of them, and why those failed that did. */
+export const mailStanding = ({ db }: Pick<MailBaseDeps, 'db'>) => store.standing(db.read)
+
+/** Sends a mail at once, to see whether one arrives. @returns why it was not taken; undefined where it was */
+export async function sendTestMail(deps: MailBaseDeps, to: string): Promise<string | undefined> {
+  const now = deps.clock.now()
+  const mail = { ...{ id: deps.newId('mail'), shopId: null, language: null, template: 'test' }, createdAt: now }
+  const outgoing = await made(deps, mail, { to, data: {} })
+  if (!outgoing) return 'that is no address that a mail can be sent to'
+  try {
+    await deps.mailServer?.send(outgoing, deps.mailLimits.attemptMs)
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : 'internal error'

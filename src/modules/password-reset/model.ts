@@ -10,3 +10,4 @@ export const ResetPassword = t.Object({
   token: text(200, { minLength: 1, description: 'From the link of the mail' }),
   password: NewPassword,
 })
+export const ForgotAnswer = t.Object({ message: t.String() }, { description: 'Whether there is such an account is not told' })

@@ -3,8 +3,12 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { assertShopOrigin } from '../../http/shop.ts'
+import { sendsMail } from '../mail/index.ts'
 import { askForReset, type PasswordResetDeps, resetOf, resetPassword } from './index.ts'
-import { ForgotPassword, ResetPassword } from './model.ts'
+import { ForgotAnswer, ForgotPassword, ResetPassword } from './model.ts'
+
+const onItsWay = 'If there is such an account, a mail is on its way to it'
+const notSent = 'No mails are sent here: ask whoever runs this instance'
 
 export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
   routes(deps, 'Login')
@@ -16,11 +20,12 @@ export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
         // Whether a shop is there anybody may know.
         if (shopName === undefined || shop) await askForReset(deps, { email, shopId: shop?.id ?? null }, deps.callerOf(request))
         set.status = 202
+        return { message: sendsMail(deps) ? onItsWay : notSent }
       },
       {
         access: 'public',
         body: ForgotPassword,
-        response: { 202: t.Void({ description: 'Whether there is such an account is not told' }), ...errorResponses(403, 413, 415, 429) },
+        response: { 202: ForgotAnswer, ...errorResponses(403, 413, 415, 429) },
         detail: {
           summary: 'Ask for a new password by mail',
           description:

@@ -202,7 +202,9 @@ const whyNotLetIn = ({ code, responseCode, message }: SmtpError): string => {
     case 'ETIMEDOUT':
       return 'silent'
     default:
-      return /certificate|self.signed|altname|unable to verify/i.test(message) ? 'its certificate is not good' : `cannot be reached${answered}`
+      return /certificate|self.signed|altname|unable to verify/i.test(message)
+        ? 'its certificate is not good'
+        : `cannot be reached${answered}`
   }
 }
 

@@ -30,7 +30,10 @@ export function readMail(bytes: Uint8Array): ReadMail {
 function partOf(raw: string): { headers: Map<string, string>; body: string } {
   const end = raw.indexOf('\r\n\r\n')
   const headers = new Map<string, string>()
-  for (const line of raw.slice(0, end).replace(/\r\n[ \t]+/g, ' ').split('\r\n')) {
+  for (const line of raw
+    .slice(0, end)
+    .replace(/\r\n[ \t]+/g, ' ')
+    .split('\r\n')) {
     const at = line.indexOf(':')
     const name = line.slice(0, at).toLowerCase()
     if (at < 1 || headers.has(name)) throw new Error(`a header that is none, or there twice: ${line}`)

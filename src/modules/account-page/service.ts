@@ -66,10 +66,14 @@ async function overPage(deps: AccountPageDeps): Promise<Answer> {
 
 function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPage {
   const { say } = look.words
-  const field = (name: string, label: string, more: string) => `<label for="${name}">${escaped(label)}</label>\n<input id="${name}" name="${name}" ${more}>`
+  const field = (name: string, label: string, more: string) =>
+    `<label for="${name}">${escaped(label)}</label>\n<input id="${name}" name="${name}" ${more}>`
   const password = (label: string, required: string) =>
-    field('password', label, `type="password" minlength="10" maxlength="200" autocomplete="new-password" aria-describedby="rule" ${required}`) +
-    `\n<p class="note" id="rule">${escaped(say.passwordRule)}</p>`
+    field(
+      'password',
+      label,
+      `type="password" minlength="10" maxlength="200" autocomplete="new-password" aria-describedby="rule" ${required}`,
+    ) + `\n<p class="note" id="rule">${escaped(say.passwordRule)}</p>`
   const form = {
     reset: { title: say.resetHeading, fields: [password(say.newPassword, 'required autofocus')], button: say.savePassword },
     verify: { title: say.verifyHeading, fields: [`<p>${escaped(say.verifyText)}</p>`], button: say.verifyButton },

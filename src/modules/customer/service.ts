@@ -308,7 +308,11 @@ export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: st
  * A customer has shown, by what was sent there, that they read what goes to the e-mail address of their account: inside the write that
  * found it so. What follows from that (their guest orders) has its place here.
  */
-export async function noteAddressProven(_tx: Writer, _deps: CustomerDeps, _customer: Pick<Customer, 'id' | 'shopId' | 'email'>): Promise<void> {}
+export async function noteAddressProven(
+  _tx: Writer,
+  _deps: CustomerDeps,
+  _customer: Pick<Customer, 'id' | 'shopId' | 'email'>,
+): Promise<void> {}
 
 /** The customer of a shop with this id; undefined when there is none. */
 export const customerWithId = ({ customerStore }: CustomerDeps, shopId: string, id: string): Promise<Customer | undefined> =>

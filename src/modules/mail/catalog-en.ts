@@ -98,7 +98,11 @@ export const en = {
   joinedText: 'You belong to the people of this shop. Log in with this address.',
 }
 
-type Sentence<Text> = Text extends string ? string : Text extends (...values: infer Values) => string ? (...values: Values) => string : never
+type Sentence<Text> = Text extends string
+  ? string
+  : Text extends (...values: infer Values) => string
+    ? (...values: Values) => string
+    : never
 /** All that is said in mails and on pages. */
 export type Catalog = {
   readonly [Name in keyof typeof en]: (typeof en)[Name] extends Readonly<Record<string, string>>

@@ -24,7 +24,8 @@ export const mn: Catalog = {
   confirmedText: 'Таны захиалга, төлбөрийг хүлээн авлаа. Таны худалдан авсан зүйлс:',
   paymentFailedSubject: (number, shop) => `${shop} дэлгүүр дэх ${number} дугаартай захиалгын төлбөр амжилтгүй боллоо`,
   paymentFailedHeading: 'Төлбөр амжилтгүй боллоо',
-  paymentFailedText: (amount) => `${amount} төлбөрөөс татгалзсан байна. Танаас мөнгө аваагүй. Өөр ямар аргаар төлөхийг дэлгүүрээс асууна уу.`,
+  paymentFailedText: (amount) =>
+    `${amount} төлбөрөөс татгалзсан байна. Танаас мөнгө аваагүй. Өөр ямар аргаар төлөхийг дэлгүүрээс асууна уу.`,
   shippedSubject: (number, shop) => `${shop} дэлгүүрээс өгсөн ${number} дугаартай захиалга замд гарлаа`,
   shippedHeading: 'Таны захиалга замд гарлаа',
   shippedText: 'Таны захиалсан зүйлсийг илгээлээ.',

@@ -97,7 +97,11 @@ export const placesMax = 8
 export const shareOf = (free: number): number => Math.max(1, free - 1)
 
 /** Of the due, one of each lane, those that there is room for beside what is under way, in their order. */
-export function withRoom<Due extends { readonly lane: string }>(due: readonly Due[], underWay: readonly string[], places = placesMax): Due[] {
+export function withRoom<Due extends { readonly lane: string }>(
+  due: readonly Due[],
+  underWay: readonly string[],
+  places = placesMax,
+): Due[] {
   const lanes = [...underWay]
   return due.filter(({ lane }) => {
     const free = places - lanes.length
@@ -133,7 +137,12 @@ export function afterAttempt(
   now: number,
   chance: number,
 ): After {
-  const over = (status: 'SENT' | 'FAILED' | 'DROPPED', lastError: string | null): After => ({ status, lastError, nextAt: now, sealed: null })
+  const over = (status: 'SENT' | 'FAILED' | 'DROPPED', lastError: string | null): After => ({
+    status,
+    lastError,
+    nextAt: now,
+    sealed: null,
+  })
   switch (outcome.result) {
     case 'sent':
       return over('SENT', null)

@@ -61,7 +61,8 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
   const { heading, paragraphs, lines = [], more, totals = [], facts = [], button, notes = [] } = saying
   const [start, end] = direction === 'rtl' ? ['right', 'left'] : ['left', 'right']
   const cell = (content: string, style: string) => `<td style="padding:6px 0;text-align:${style}">${content}</td>`
-  const rows = (all: readonly string[]) => (all.length === 0 ? '' : `<table ${table} width="100%" style="margin:16px 0">${all.join('')}</table>`)
+  const rows = (all: readonly string[]) =>
+    all.length === 0 ? '' : `<table ${table} width="100%" style="margin:16px 0">${all.join('')}</table>`
   const logo = webAddress(logoUrl)
   const url = button && webAddress(button.url)
   const onBackground = readableOn(background)

@@ -3,7 +3,7 @@ import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { known, labelled } from '../../lib/prometheus.ts'
 import type { MailDeps } from './parts.ts'
-import { mailStore as store, type QueueFigures } from './store.ts'
+import { type QueueFigures, mailStore as store } from './store.ts'
 
 /** How the queue stands, as it was some seconds ago at most. */
 export const mailFigures = ({ db, mailFigures: kept }: Pick<Deps, 'db'> & Pick<MailDeps, 'mailFigures'>): Promise<QueueFigures> =>

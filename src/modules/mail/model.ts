@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { Email, maybe, nullable, oneOf, publicName, text } from '../../http/schema.ts'
-import { mailLanguages, type MailTemplate, templateNames } from './domain.ts'
+import { type MailTemplate, mailLanguages, templateNames } from './domain.ts'
 
 const Colour = text(7, { pattern: '^#[0-9a-fA-F]{6}$', rule: 'a colour, as #1f2937' })
 const Language = oneOf(mailLanguages, { description: 'English, Arabic (right to left) or Mongolian' })

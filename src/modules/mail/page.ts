@@ -14,7 +14,9 @@ export function webPage(look: Look, { title, body, posts = false }: { title: str
   const { words, background, accent } = look
   const style = styleOf(background, accent)
   const logo = webAddress(look.logoUrl)
-  const head = logo ? `<img class="logo" src="${escaped(logo)}" alt="${escaped(look.title)}">` : `<p class="shop"><bdi>${escaped(look.title)}</bdi></p>`
+  const head = logo
+    ? `<img class="logo" src="${escaped(logo)}" alt="${escaped(look.title)}">`
+    : `<p class="shop"><bdi>${escaped(look.title)}</bdi></p>`
   const html = `<!doctype html>
 <html lang="${words.language}" dir="${words.direction}">
 <head>

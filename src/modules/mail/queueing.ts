@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
-import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
 import type { MailBaseDeps } from './base.ts'
+import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
 import { mailStore as store } from './store.ts'
 
 /** A mail that is to be sent. */

@@ -47,7 +47,11 @@ export const mailRoutes = (deps: HttpDeps & MailDeps) =>
       async ({ shop, params: { template }, query: { language }, request }) => {
         const made = await previewMail(deps, shop.id, template, language)
         const accept = request.headers.get('accept') ?? '*/*'
-        const [json, html, text] = ['application/json', 'text/html', 'text/plain'].map((type) => wanted(accept, type)) as [number, number, number]
+        const [json, html, text] = ['application/json', 'text/html', 'text/plain'].map((type) => wanted(accept, type)) as [
+          number,
+          number,
+          number,
+        ]
         if (json >= html && json >= text) return made
         const [body, type] = html >= text ? [made.html, 'text/html'] : [made.text, 'text/plain']
         return new Response(body, { headers: { ...previewHeaders, 'content-type': `${type}; charset=utf-8` } }) as never

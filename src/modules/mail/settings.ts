@@ -31,7 +31,11 @@ const untouched = (shopId: string): ShopMail => ({
 })
 
 /** A shop's mails as it sees them: what it has said, and what is so where it has not. */
-const viewOf = (deps: MailBaseDeps, shop: Readonly<Shop>, { senderName, replyTo, accentColour, backgroundColour, language, version }: ShopMail) => ({
+const viewOf = (
+  deps: MailBaseDeps,
+  shop: Readonly<Shop>,
+  { senderName, replyTo, accentColour, backgroundColour, language, version }: ShopMail,
+) => ({
   senderName,
   replyTo,
   colours: { accent: accentColour, background: backgroundColour },

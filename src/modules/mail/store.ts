@@ -90,7 +90,9 @@ export const mailStore = {
     return { waiting: Number(row?.waiting ?? 0), dueAt: known(row?.dueAt), oldestAt: known(row?.oldestAt) }
   },
   /** How many of the kept there are by status, and why those that came to nothing did, the most frequent first. */
-  async standing(read: Pick<Reader, 'rows'>): Promise<{ byStatus: { status: string; n: number }[]; errors: { error: string; n: number }[] }> {
+  async standing(
+    read: Pick<Reader, 'rows'>,
+  ): Promise<{ byStatus: { status: string; n: number }[]; errors: { error: string; n: number }[] }> {
     const [byStatus, errors] = await Promise.all([
       read.rows<{ status: string; n: number }>(
         sql`select status, cast(count(*) as integer) as n from mails group by status order by status`,

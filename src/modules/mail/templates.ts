@@ -1,7 +1,7 @@
 import type { Money } from '../../lib/money.ts'
 import { plainText } from '../../lib/outside-text.ts'
 import { tokenLifeMs } from '../one-time-token/domain.ts'
-import { type MailContent, type MailData, type MailLine, type MailOrder, type MailTemplate } from './domain.ts'
+import type { MailContent, MailData, MailLine, MailOrder, MailTemplate } from './domain.ts'
 import { type Look, laidOut, type Saying } from './layout.ts'
 
 /** Where links lead: to the shop's own pages, or to ours. */

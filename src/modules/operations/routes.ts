@@ -23,7 +23,11 @@ const readinessKeptMs = 1_000
 /** Of no concern to those who ask whether to send requests here. */
 const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent', 'mailServerAnswers'])
 
-type HealthDeps = HttpDeps & LogShippingDeps & MailDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState' | 'backupPlaces'>
+type HealthDeps = HttpDeps &
+  LogShippingDeps &
+  MailDeps &
+  Pick<LendingDocumentDeps, 'storeVerdicts'> &
+  Pick<BackupDeps, 'backupState' | 'backupPlaces'>
 
 /** The last checks of each instance. */
 const kept = new WeakMap<HealthDeps['life'], { readonly checks: Promise<Check[]>; readonly madeAt: number }>()

@@ -30,11 +30,13 @@ function linesTable({ lines }: PublicOrder, { say, money, count }: Words, withPr
 }
 
 function totalsTable(order: PublicOrder, { say, money }: Words): string {
-  const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, giftCardTotal, total, refundedTotal, giftCardRefundedTotal } = order
+  const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, giftCardTotal, total, refundedTotal, giftCardRefundedTotal } =
+    order
   const { currency } = order
   const row = (what: string, amount: Money, style = '') =>
     `<tr${style}><th scope="row">${escaped(what)}</th><td class="n">${escaped(money(amount))}</td></tr>`
-  const some = (what: string, amount: Money, sign = 1) => (amount.amount === 0 ? [] : [row(what, { amount: sign * amount.amount, currency })])
+  const some = (what: string, amount: Money, sign = 1) =>
+    amount.amount === 0 ? [] : [row(what, { amount: sign * amount.amount, currency })]
   const back = { amount: refundedTotal.amount + giftCardRefundedTotal.amount, currency }
   return `<table><tbody>${[
     row(say.subtotal, subtotal),

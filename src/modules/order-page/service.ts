@@ -44,7 +44,13 @@ export async function receiptPage(deps: Deps, token: string): Promise<WebPage> {
 
 /** What is shown in the place of a page that is not there. */
 export function nothingPage(deps: Deps): WebPage {
-  const look: Look = { title: new URL(deps.config.publicUrl ?? 'http://souk').hostname, logoUrl: null, accent: '#1f2937', background: '#f4f4f5', words: wordsOf('en', '') }
+  const look: Look = {
+    title: new URL(deps.config.publicUrl ?? 'http://souk').hostname,
+    logoUrl: null,
+    accent: '#1f2937',
+    background: '#f4f4f5',
+    words: wordsOf('en', ''),
+  }
   const { say } = look.words
   return webPage(look, { title: say.notFoundTitle, body: `<p>${say.notFoundText}</p>` })
 }

@@ -92,7 +92,12 @@ export const mailRefunded = (
 export const mailClaim = (tx: Writer, deps: Deps, order: Order, { id, claimUrl, ...refund }: Refund): Promise<void> | undefined => {
   if (claimUrl === null) return undefined
   const amount: Money = pick(refund, 'amount', 'currency')
-  return queueMail(tx, deps, { ...toBuyer(order), key: `refund-claim:${id}`, template: 'refund-claim', data: { order: refOf(order), amount, claimUrl } })
+  return queueMail(tx, deps, {
+    ...toBuyer(order),
+    key: `refund-claim:${id}`,
+    template: 'refund-claim',
+    data: { order: refOf(order), amount, claimUrl },
+  })
 }
 
 /** What is sent of a mail that was queued some time ago, when it is sent. */

@@ -28,7 +28,11 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 export type OrderReader = { shopId: string; customerId?: string | undefined }
 
 /** @throws AppError NOT_FOUND, also for somebody else's */
-export async function readOrder({ orderStore, orderLinks }: OrderDeps, { shopId, customerId }: OrderReader, id: string): Promise<OrderView> {
+export async function readOrder(
+  { orderStore, orderLinks }: OrderDeps,
+  { shopId, customerId }: OrderReader,
+  id: string,
+): Promise<OrderView> {
   const [whole, { urlOf }] = await Promise.all([orderStore.whole(id), orderLinks.ready()])
   if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
   if (customerId === undefined) return orderView(whole, urlOf(id))
@@ -209,8 +213,7 @@ export async function fulfilOrder(
       const tracking = defined({ trackingNumber, carrier })
       const sent = { fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
       const order = await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', sent)
-      if (!order)
-        throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
+      if (!order) throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
       await appendEvent(tx, deps, { orderId, type: 'FULFILLED', detail: tracking, actor: actor.id })
       await enqueueMessage(tx, deps, {
         shopId,

@@ -10,7 +10,7 @@ import { sampleData } from '../../../src/modules/mail/samples.ts'
 import { createMails } from '../../../src/modules/mail/sending.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { answering, mailServer, rawMailServer } from '../../support/mail-server.ts'
-import { mailRows as rows, queue, sendMails as send } from '../../support/mails.ts'
+import { queue, mailRows as rows, sendMails as send } from '../../support/mails.ts'
 import { certificate } from '../../support/tls.ts'
 
 const minute = 60_000
@@ -104,7 +104,10 @@ describe('what a server says', () => {
               throw answering(code)
             },
           }
-        : { [at]: (_address: unknown, _session: unknown, done: (error: Error) => void) => done(answering(code, `<ann@example.com> ${code}`)) }),
+        : {
+            [at]: (_address: unknown, _session: unknown, done: (error: Error) => void) =>
+              done(answering(code, `<ann@example.com> ${code}`)),
+          }),
     })
 
   test.each([
@@ -271,7 +274,9 @@ describe('protection on the way', () => {
     await using able = await mailServer({ disabledCommands: [] })
     expect(await why(plain.url, elsewhere)).toMatch(/^server: (STARTTLS|cannot)/)
     expect(await why(able.url, { isHere: false })).toBe('server: its certificate is not good')
-    expect(await why(able.url, { isHere: false, tls: { ca: certificate, servername: 'other.example' } })).toBe('server: its certificate is not good')
+    expect(await why(able.url, { isHere: false, tls: { ca: certificate, servername: 'other.example' } })).toBe(
+      'server: its certificate is not good',
+    )
     expect([plain.received.length, able.received.length]).toEqual([0, 0])
     expect(await why(able.url, elsewhere)).toBe('taken')
     expect(able.received.map(({ secure }) => secure)).toEqual([true])
@@ -362,7 +367,10 @@ describe('lanes', () => {
     await using server = await mailServer()
     const app = await testApp(server.settings)
     await queue(app, 'test', {})
-    const hanging = createMails({ ...app.deps, mailServer: { send: () => new Promise(() => undefined), verify: async () => {}, close() {} } })
+    const hanging = createMails({
+      ...app.deps,
+      mailServer: { send: () => new Promise(() => undefined), verify: async () => {}, close() {} },
+    })
     await hanging.run()
     await app.abandon()
     await using next = await testApp(server.settings, { database: app.database, startAt: app.clock.now() })

@@ -91,7 +91,10 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
   }
 
   function keep(connection: Connection, used: number): void {
-    if (closed || used >= mailsPerConnection || idle.length >= idleConnectionsMax) return connection.quit()
+    if (closed || used >= mailsPerConnection || idle.length >= idleConnectionsMax) {
+      connection.quit()
+      return
+    }
     const end = () => {
       const at = idle.findIndex((one) => one.connection === connection)
       if (at >= 0) idle.splice(at, 1)

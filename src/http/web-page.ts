@@ -1,7 +1,6 @@
 /** Headers of pages that a link alone leads to: nothing keeps them, finds them or passes the link on. */
-export function pageAnswer({ html, policy }: { readonly html: string; readonly policy: string }, status = 200): Response {
+export function pageAnswer({ html, policy }: { readonly html: string; readonly policy: string }): Response {
   return new Response(html, {
-    status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy,

@@ -13,19 +13,20 @@ const form = 'application/x-www-form-urlencoded'
 const formBytesMax = 4 * 1024
 const utf8 = new TextDecoder()
 
-/** Our own pages for what mails ask of people, for shops that have none: HTML and a form, without a script. For people, and in no document. */
+/**
+ * Our own pages for what mails ask of people, for shops that have none: HTML and a form, without a script. For people, and in no document.
+ * What they say is no error of the API, so that they are 200 also where a link is good no more.
+ */
 export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
   pageKinds.reduce(
     (app, kind) =>
       app
-        .get(
-          `/pages/${kind}/:token`,
-          async ({ params: { token } }) => {
-            const { page, status } = await openPage(deps, kind, token)
-            return pageAnswer(page, status) as never
-          },
-          { access: 'public', anyQuery: true, params: PageToken, detail: { hide: true } },
-        )
+        .get(`/pages/${kind}/:token`, async ({ params: { token } }) => pageAnswer(await openPage(deps, kind, token)) as never, {
+          access: 'public',
+          anyQuery: true,
+          params: PageToken,
+          detail: { hide: true },
+        })
         .post(
           `/pages/${kind}/:token`,
           async ({ params: { token }, upload, request }) => {
@@ -33,8 +34,7 @@ export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
             const field = (name: string) => fields.get(name) ?? ''
             if ([...fields.values()].some((value) => value.includes('\0'))) throw new AppError('INVALID', 'body: holds a NUL character')
             const sent = { token, password: field('password'), name: field('name') }
-            const { page, status } = await sendPage(deps, kind, sent, deps.callerOf(request))
-            return pageAnswer(page, status) as never
+            return pageAnswer(await sendPage(deps, kind, sent, deps.callerOf(request))) as never
           },
           {
             access: 'public',

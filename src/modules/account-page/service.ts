@@ -7,10 +7,6 @@ import { resetOf, resetPassword } from '../password-reset/index.ts'
 import type { AccountPageKind } from './domain.ts'
 import type { AccountPageDeps, PageAction, PageForm } from './parts.ts'
 
-/** A page, and the status that it is answered with. */
-type Answer = { readonly page: WebPage; readonly status: number }
-const [ok, invalid, unauthenticated] = [200, 400, 401]
-
 const resetAction = (deps: AccountPageDeps): PageAction => ({
   isGood: (token) => resetOf(deps, token),
   async act({ token, password }, caller) {
@@ -38,30 +34,31 @@ function known(deps: AccountPageDeps, kind: AccountPageKind): PageAction {
 }
 
 /**
- * The page that a link leads to. It asks, and does nothing by itself: programs that look at mails open every link.
+ * The page that a link leads to, or one that says that it leads nowhere any more. It asks, and does nothing by itself: programs that look
+ * at mails open every link.
  * @throws AppError NOT_FOUND for a kind of page that there is not
  */
-export async function openPage(deps: AccountPageDeps, kind: AccountPageKind, token: string): Promise<Answer> {
+export async function openPage(deps: AccountPageDeps, kind: AccountPageKind, token: string): Promise<WebPage> {
   const found = await known(deps, kind).isGood(token)
   if (!found) return overPage(deps)
   const { look } = await lookOfShop(deps, found.shopId)
-  return { page: formPage(look, kind), status: ok }
+  return formPage(look, kind)
 }
 
 /** What was sent from such a page is done. @throws AppError NOT_FOUND for a kind of page that there is not; RATE_LIMITED, UNAVAILABLE */
-export async function sendPage(deps: AccountPageDeps, kind: AccountPageKind, form: PageForm, caller: Caller): Promise<Answer> {
+export async function sendPage(deps: AccountPageDeps, kind: AccountPageKind, form: PageForm, caller: Caller): Promise<WebPage> {
   const action = known(deps, kind)
   const found = await action.isGood(form.token)
   const outcome = await action.act(form, caller)
   if (outcome === 'over' || !found) return overPage(deps)
   const { look } = await lookOfShop(deps, found.shopId)
-  return outcome === 'done' ? { page: donePage(look, kind), status: ok } : { page: formPage(look, kind, true), status: invalid }
+  return outcome === 'done' ? donePage(look, kind) : formPage(look, kind, true)
 }
 
-async function overPage(deps: AccountPageDeps): Promise<Answer> {
+async function overPage(deps: AccountPageDeps): Promise<WebPage> {
   const { look } = await lookOfShop(deps, null)
   const { say } = look.words
-  return { page: webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` }), status: unauthenticated }
+  return webPage(look, { title: say.linkOver, body: `<p>${escaped(say.linkOverText)}</p>` })
 }
 
 function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPage {
@@ -69,11 +66,11 @@ function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPag
   const field = (name: string, label: string, more: string) =>
     `<label for="${name}">${escaped(label)}</label>\n<input id="${name}" name="${name}" ${more}>`
   const password = (label: string, required: string) =>
-    field(
+    `${field(
       'password',
       label,
       `type="password" minlength="10" maxlength="200" autocomplete="new-password" aria-describedby="rule" ${required}`,
-    ) + `\n<p class="note" id="rule">${escaped(say.passwordRule)}</p>`
+    )}\n<p class="note" id="rule">${escaped(say.passwordRule)}</p>`
   const form = {
     reset: { title: say.resetHeading, fields: [password(say.newPassword, 'required autofocus')], button: say.savePassword },
     verify: { title: say.verifyHeading, fields: [`<p>${escaped(say.verifyText)}</p>`], button: say.verifyButton },

@@ -79,8 +79,6 @@ export const ar: Catalog = {
   receipt: 'الإيصال',
   receiptOf: (number) => `إيصال الطلب رقم ${number}`,
   printHint: 'اطبع هذه الصفحة أو احفظها كملف.',
-  notFoundTitle: 'لا يوجد شيء هنا',
-  notFoundText: 'الرابط غير كامل أو ليس من روابطنا.',
 
   newPassword: 'كلمة المرور الجديدة',
   passwordRule: 'من 10 إلى 200 حرف',

@@ -78,8 +78,6 @@ export const en = {
   receipt: 'Receipt',
   receiptOf: (number: number) => `Receipt for order ${number}`,
   printHint: 'Print this page, or save it as a file.',
-  notFoundTitle: 'There is nothing here',
-  notFoundText: 'The link is not whole, or not one of ours.',
 
   newPassword: 'New password',
   passwordRule: '10 to 200 characters',

@@ -81,8 +81,6 @@ export const mn: Catalog = {
   receipt: 'Баримт',
   receiptOf: (number) => `${number} дугаартай захиалгын баримт`,
   printHint: 'Энэ хуудсыг хэвлэх эсвэл файлаар хадгална уу.',
-  notFoundTitle: 'Энд юу ч алга',
-  notFoundText: 'Холбоос бүрэн биш, эсвэл манайх биш байна.',
 
   newPassword: 'Шинэ нууц үг',
   passwordRule: '10–200 тэмдэгт',

@@ -37,5 +37,5 @@ export const PreviewPath = t.Object({ template: oneOf(templateNames as [MailTemp
 export const PreviewQuery = t.Object({ language: t.Optional(Language) })
 export const Preview = t.Object(
   { subject: t.String(), text: t.String(), html: t.String() },
-  { title: 'MailPreview', description: 'With `accept: text/html` or `text/plain`, that alone' },
+  { title: 'MailPreview', 'x-texts-too': ['text/html', 'text/plain'] },
 )

@@ -1,2 +1,2 @@
-export { nothingPage, orderByLink, orderPage, receiptPage } from './service.ts'
+export { orderByLink, orderPage, receiptPage } from './service.ts'
 export type { PublicOrder } from './shown.ts'

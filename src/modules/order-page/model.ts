@@ -57,5 +57,5 @@ export const PublicOrderRecord = t.Object(
     createdAt: Instant,
     confirmedAt: nullable(Instant),
   },
-  { title: 'PublicOrder' },
+  { title: 'PublicOrder', 'x-texts-too': ['text/html'] },
 )

@@ -1,16 +1,14 @@
 import { t } from 'elysia'
-import { AppError } from '../../core/errors.ts'
 import { wanted } from '../../http/csv.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { pageAnswer } from '../../http/web-page.ts'
-import type { MailDeps, WebPage } from '../mail/index.ts'
+import type { MailDeps } from '../mail/index.ts'
 import type { OrderDeps } from '../order/index.ts'
-import { nothingPage, orderByLink, orderPage, receiptPage } from './index.ts'
+import { orderByLink, orderPage, receiptPage } from './index.ts'
 import { OrderToken, PublicOrderRecord } from './model.ts'
 
-const notFound = 404
 /** Browsers name HTML, programs take anything. */
 function wantsPage({ headers }: Request): boolean {
   const accept = headers.get('accept') ?? '*/*'
@@ -19,21 +17,12 @@ function wantsPage({ headers }: Request): boolean {
 const linkHeaders = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow', vary: 'accept' }
 
 /** What whoever has the link of an order sees. */
-export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) => {
-  /** People are told on a page that there is none. */
-  async function page(make: () => Promise<WebPage>) {
-    try {
-      return pageAnswer(await make()) as never
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return pageAnswer(nothingPage(deps), notFound) as never
-      throw error
-    }
-  }
-  return routes(deps, 'Orders')
+export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
+  routes(deps, 'Orders')
     .get(
       '/v2/orders/public/:token',
       async ({ params: { token }, request, set }) => {
-        if (wantsPage(request)) return page(() => orderPage(deps, token))
+        if (wantsPage(request)) return pageAnswer(await orderPage(deps, token)) as never
         Object.assign(set.headers, linkHeaders)
         return orderByLink(deps, token)
       },
@@ -48,7 +37,7 @@ export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) => {
         },
       },
     )
-    .get('/v2/orders/public/:token/receipt', ({ params: { token } }) => page(() => receiptPage(deps, token)), {
+    .get('/v2/orders/public/:token/receipt', async ({ params: { token } }) => pageAnswer(await receiptPage(deps, token)) as never, {
       access: 'public',
       anyQuery: true,
       params: OrderToken,
@@ -61,4 +50,3 @@ export const orderPageRoutes = (deps: HttpDeps & OrderDeps & MailDeps) => {
         description: 'A page of HTML in the language of the shop. There is none (404) of an order that was never paid.',
       },
     })
-}

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts'
-import { type Look, lookOfShop, type MailDeps, type WebPage, webPage, wordsOf } from '../mail/index.ts'
+import { lookOfShop, type MailDeps, type WebPage, webPage } from '../mail/index.ts'
 import { type OrderDeps, type WholeOrder, wholeOrder } from '../order/index.ts'
 import { readShop } from '../shop/index.ts'
 import { orderHtml, receiptHtml, type Seller } from './pages.ts'
@@ -40,17 +40,4 @@ export async function receiptPage(deps: Deps, token: string): Promise<WebPage> {
   if (order.receiptUrl === null) throw notThere()
   const { look } = await lookOfShop(deps, shopId)
   return webPage(look, { title: look.words.say.receiptOf(order.number), body: receiptHtml(order, seller, look.words) })
-}
-
-/** What is shown in the place of a page that is not there. */
-export function nothingPage(deps: Deps): WebPage {
-  const look: Look = {
-    title: new URL(deps.config.publicUrl ?? 'http://souk').hostname,
-    logoUrl: null,
-    accent: '#1f2937',
-    background: '#f4f4f5',
-    words: wordsOf('en', ''),
-  }
-  const { say } = look.words
-  return webPage(look, { title: say.notFoundTitle, body: `<p>${say.notFoundText}</p>` })
 }

@@ -19,7 +19,7 @@ export async function forgetMails(deps: MailBaseDeps): Promise<void> {
 /** Says at the start whether mails are sent, and whether the server takes them: nobody waits for that, and nothing is stopped by it. */
 export async function tellOfMail({ config, mailServer, log }: Pick<MailBaseDeps, 'config' | 'mailServer' | 'log'>): Promise<void> {
   if (mailServer === undefined) {
-    log.warn('mail.off', {
+    log.info('mail.off', {
       advice: 'no mails are sent: nobody is told of their order, and no password can be reset by mail. Set SMTP_URL and MAIL_FROM',
     })
     return

@@ -4,6 +4,7 @@ import type { Words } from './catalog.ts'
 
 /** How a shop's mails and pages look. */
 export type Look = {
+  /** On one line, without what cannot be seen: `plainText`. */
   readonly title: string
   readonly logoUrl: string | null
   /** As `#1f2937`. */

@@ -32,6 +32,7 @@ export const mails = table(
   (mail) => [
     uniqueIndex('mails_key').on(mail.key),
     index('mails_lane').on(mail.lane, mail.nextAt).where(sql`status = 'PENDING'`),
+    index('mails_due').on(mail.nextAt).where(sql`status = 'PENDING'`),
     index('mails_expiry').on(mail.expiresAt).where(sql`status = 'PENDING'`),
   ],
 )

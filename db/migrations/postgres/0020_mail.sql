@@ -41,6 +41,7 @@ ALTER TABLE "mails" ADD CONSTRAINT "mails_shop_id_shops_id_fk" FOREIGN KEY ("sho
 ALTER TABLE "shop_mail" ADD CONSTRAINT "shop_mail_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "mails_key" ON "mails" USING btree ("key");--> statement-breakpoint
 CREATE INDEX "mails_lane" ON "mails" USING btree ("lane","next_at") WHERE status = 'PENDING';--> statement-breakpoint
+CREATE INDEX "mails_due" ON "mails" USING btree ("next_at") WHERE status = 'PENDING';--> statement-breakpoint
 CREATE INDEX "mails_expiry" ON "mails" USING btree ("expires_at") WHERE status = 'PENDING';--> statement-breakpoint
 CREATE INDEX "one_time_tokens_subject" ON "one_time_tokens" USING btree ("subject_id","purpose");--> statement-breakpoint
 CREATE INDEX "one_time_tokens_expiry" ON "one_time_tokens" USING btree ("expires_at");

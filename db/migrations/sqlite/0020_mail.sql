@@ -18,6 +18,7 @@ CREATE TABLE `mails` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `mails_key` ON `mails` (`key`);--> statement-breakpoint
 CREATE INDEX `mails_lane` ON `mails` (`lane`,`next_at`) WHERE status = 'PENDING';--> statement-breakpoint
+CREATE INDEX `mails_due` ON `mails` (`next_at`) WHERE status = 'PENDING';--> statement-breakpoint
 CREATE INDEX `mails_expiry` ON `mails` (`expires_at`) WHERE status = 'PENDING';--> statement-breakpoint
 CREATE TABLE `one_time_tokens` (
 	`hash` text PRIMARY KEY NOT NULL,

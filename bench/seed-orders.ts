@@ -98,7 +98,7 @@ export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOr
     for (const event of whole.events) insert.event(event)
     for (const payment of whole.payments) insert.payment(payment)
     insert.movement(captureOf(whole))
-    document.run(whole.order.id, shopId, JSON.stringify(orderView(whole)))
+    document.run(whole.order.id, shopId, JSON.stringify(orderView(whole, `https://shop.example/v2/orders/public/${whole.order.id}`)))
     if (nth % step === 0 && ids.length < idsKept) ids.push(whole.order.id)
     if (nth % batch === batch - 1 || nth === total - 1) {
       for (const one of [db, floor]) one.run('COMMIT')

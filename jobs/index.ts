@@ -22,6 +22,7 @@ import { recordAttestedRepayments } from './record-attested-repayments.ts'
 import { refreshOperations } from './refresh-operations.ts'
 import { rescanChains } from './rescan-chains.ts'
 import { closeOrders, resume, sweep, workInbox } from './sell.ts'
+import { sendMails } from './send-mails.ts'
 import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
 import { tendProcess } from './tend-process.ts'
@@ -35,6 +36,7 @@ const runs: Readonly<Record<JobName, Run>> = {
   'resume-orders': resume,
   'work-payment-messages': workInbox,
   'deliver-webhooks': deliverWebhooks,
+  'send-mails': sendMails,
   'probe-processors': probeProcessors,
   'close-orders': closeOrders,
   'sweep-payments': sweep,
@@ -91,7 +93,7 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
       for (const cron of crons) cron.stop()
       deps.stopChains()
       await begun
-      await Promise.all([jobBoard.stop(), deps.webhooks.stop(), deps.errands.idle()])
+      await Promise.all([jobBoard.stop(), deps.webhooks.stop(), deps.mails.stop(), deps.errands.idle()])
     },
   }
 }

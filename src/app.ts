@@ -5,6 +5,7 @@ import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import { accountRoutes } from './modules/account/routes.ts'
+import { accountPageRoutes } from './modules/account-page/routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
@@ -25,10 +26,13 @@ import { lenderRoutes } from './modules/lender/routes.ts'
 import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
 import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
+import { mailRoutes } from './modules/mail/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { methodologyRoutes, publicMethodologyRoutes } from './modules/methodology/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
+import { orderPageRoutes } from './modules/order-page/routes.ts'
+import { passwordResetRoutes } from './modules/password-reset/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
 import { platformRoutes } from './modules/platform/routes.ts'
@@ -52,9 +56,12 @@ export function createApp(deps: AppDeps) {
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
     .use(authRoutes(deps))
     .use(accountRoutes(deps))
+    .use(passwordResetRoutes(deps))
+    .use(accountPageRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(hostRoutes(deps))
+    .use(mailRoutes(deps))
     .use(paymentMethodRoutes(deps))
     .use(processorAccountRoutes(deps))
     .use(resolverRoutes(deps))
@@ -69,6 +76,7 @@ export function createApp(deps: AppDeps) {
     .use(cartRoutes(deps))
     .use(checkoutRoutes(deps))
     .use(orderRoutes(deps))
+    .use(orderPageRoutes(deps))
     .use(paymentWebhookRoutes(deps))
     .use(affiliateRoutes(deps))
     .use(webhookRoutes(deps))

@@ -5,6 +5,7 @@ import { chains } from './settings/chains.ts'
 import { documents } from './settings/documents.ts'
 import { instance } from './settings/instance.ts'
 import type { Read, Setting } from './settings/kinds.ts'
+import { mail } from './settings/mail.ts'
 import { operations } from './settings/operations.ts'
 import { operators } from './settings/operators.ts'
 import { processors } from './settings/processors.ts'
@@ -26,6 +27,7 @@ export const settings = {
   ...operators,
   ...processors,
   ...documents,
+  ...mail,
   ...chains,
   ...operations,
   ...providers,
@@ -64,6 +66,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     ...halfStore(env, 'BACKUP', ['BACKUP_PASSPHRASE']),
     ...halfProviders(config, env),
     ...nowhereToShip(config),
+    ...senderless(config),
   )
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
@@ -85,6 +88,10 @@ function nowhereToShip({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket 
     return ['SHIP_LOG_SECONDS must come with BACKUP_DIR or BACKUP_S3_BUCKET, best on another machine: there the log goes']
   return []
 }
+
+/** A mail server takes nothing of nobody, and answers go somewhere. */
+const senderless = ({ smtpUrl, mailFrom }: Config): string[] =>
+  smtpUrl !== undefined && mailFrom === undefined ? ['MAIL_FROM must be set when SMTP_URL is: whom the mails are from'] : []
 
 /** Test money and real money never meet in one account: what its two keys say of themselves must agree. */
 function mixedModes(config: Config): string[] {

@@ -156,6 +156,7 @@ export async function openInstance({
       backup,
       close: async () => {
         appDeps.shared.close()
+        appDeps.mailServer?.close()
         await appDeps.sandbox.close()
         await db.close()
       },

@@ -2,6 +2,7 @@ import type { Processor } from './clients/processors/processor.ts'
 import type { Deps } from './core/deps.ts'
 import { httpParts } from './http/parts.ts'
 import type { Peers } from './http/peers.ts'
+import { accountPageParts } from './modules/account-page/parts.ts'
 import { affiliateParts } from './modules/affiliate/parts.ts'
 import { attestationParts } from './modules/attestation/parts.ts'
 import { auditParts } from './modules/audit/parts.ts'
@@ -21,10 +22,13 @@ import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { logShippingParts } from './modules/log-shipping/parts.ts'
+import { mailParts } from './modules/mail/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
 import { operationsParts } from './modules/operations/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
+import { orderLinkParts } from './modules/order-link/parts.ts'
+import { passwordResetParts } from './modules/password-reset/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
 import { platformParts } from './modules/platform/parts.ts'
@@ -58,8 +62,10 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(jobParts)
     .add(logShippingParts)
     .add(instanceKeyParts)
+    .add(orderLinkParts)
     .add(idempotencyParts)
     .add(shopParts)
+    .add(mailParts)
     .add(authParts)
     .add(merchantParts)
     .add(kybParts)
@@ -76,6 +82,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(processorAccountParts)
     .add(paymentMethodParts)
     .add(customerParts)
+    .add(passwordResetParts)
     .add(catalogParts)
     .add(blogParts)
     .add(giftCardParts)
@@ -86,6 +93,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(orderCacheParts)
     .add((deps) => paymentParts(deps, processors))
     .add(orderParts)
+    .add(accountPageParts)
     .add(operationsParts)
     .add((deps) => httpParts(deps, peers)).deps
 

@@ -96,7 +96,14 @@ const rules: readonly Rule[] = [
   {
     what: 'clients',
     files: /^src\/clients\//,
-    may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/, /^viem(\/accounts)?$/, /^(mmdb-lib|aws4fetch)$/],
+    may: [
+      /^src\/clients\//,
+      ...core,
+      /^(bun|node:.+)$/,
+      /^@elysiajs\/jwt$/,
+      /^viem(\/accounts)?$/,
+      /^(mmdb-lib|aws4fetch|nodemailer\/lib\/[\w-]+)$/,
+    ],
   },
   { what: 'the composition', files: /^src\/parts\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/parts\.ts$/] },
   {

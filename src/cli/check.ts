@@ -20,6 +20,7 @@ import {
   otherStoreText,
   otherThan,
 } from '../modules/lending-document/index.ts'
+import { mailFindings } from '../modules/mail/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import { trustFindings } from '../modules/trust/index.ts'
@@ -85,6 +86,7 @@ async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* bookFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
+  yield* mailFindings(db)
 }
 
 /** The same of a file, begun at once in threads of its own: while its pages are checked. Of one that is damaged nobody asks for it. */

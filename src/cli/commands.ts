@@ -198,6 +198,16 @@ its place. Changes nothing, needs no keys, works beside a running server or with
 stuck or its last run did not end well.`,
     run: async (input) => (await import('./jobs.ts')).jobs(input),
   },
+  mail: {
+    summary: 'Print how mails stand and whether the mail server takes them, or send one to try it',
+    positionals: ['status|test'],
+    flags: { to: { value: 'ADDRESS', meaning: 'With test: where the mail goes' }, 'data-dir': dataDir },
+    details: `Works beside a running server. Exits 1 where the mail server does not take mails, or SMTP_URL is not set.
+
+  souk mail status
+  souk mail test --to you@example.com`,
+    run: async (input) => (await import('./mail.ts')).mail(input),
+  },
   audit: {
     summary: 'Print the audit trail: who did what',
     positionals: ['export'],

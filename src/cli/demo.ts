@@ -20,7 +20,8 @@ export async function demo(given: Config): Promise<void> {
     await serve(config, {
       processors: pastProcessors,
       stoppedEarly,
-      prepare: ({ deps }) => fillDemo(deps),
+      // Of its invented past nobody is told, whatever mail server is set.
+      prepare: ({ deps }) => fillDemo({ ...deps, config: Object.freeze({ ...config, smtpUrl: undefined }) }),
       announce: (instance, url) => {
         payments.tellTo(url)
         return welcome(instance, { url, payments, leftOut })

@@ -8,6 +8,7 @@ import { tellOfSameDisk } from '../modules/backup/index.ts'
 import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
 import { shipLog } from '../modules/log-shipping/index.ts'
+import { tellOfMail } from '../modules/mail/index.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders, workMessages } from '../modules/order/index.ts'
 import { noteEnd, noteStart } from '../modules/platform/index.ts'
@@ -86,6 +87,7 @@ export async function serve(
   instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
   await noteStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
+  void tellOfMail(instance.deps)
   const jobs = startJobs(instance.deps)
   tellOfSameDisk(instance.deps)
   const shipping = await shipLog(instance.deps)

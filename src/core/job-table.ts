@@ -20,6 +20,7 @@ const table = {
   'resume-orders': { pattern: '*/5 * * * * *', overlaps: true },
   'work-payment-messages': { pattern: '*/5 * * * * *', overlaps: true },
   'deliver-webhooks': { pattern: '* * * * * *' },
+  'send-mails': { pattern: '* * * * * *', overlaps: true },
   'probe-processors': { pattern: '* * * * * *', overlaps: true },
   'close-orders': { pattern: '45 * * * * *', byAge: true, overlaps: true },
   'sweep-payments': { pattern: '50 * * * * *', overlaps: true },
@@ -82,6 +83,7 @@ type JobSettings = {
   readonly databaseUrl: string
   readonly backupEnabled: boolean
   readonly fxRatesUrl: string | undefined
+  readonly smtpUrl: string | undefined
   readonly chains: readonly unknown[]
   readonly lendingRepaymentsFromAttestations: boolean
 }
@@ -97,6 +99,8 @@ export function idleBecause(name: JobName, settings: JobSettings): string | unde
       return settings.backupEnabled ? undefined : 'BACKUP_ENABLED is false'
     case 'quick-check':
       return isFile ? undefined : 'PostgreSQL looks after its pages itself'
+    case 'send-mails':
+      return settings.smtpUrl === undefined ? 'SMTP_URL is not set' : undefined
     case 'fetch-rates':
       return settings.fxRatesUrl === undefined ? 'FX_RATES_URL is not set' : undefined
     case 'sync-attestations':

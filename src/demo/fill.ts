@@ -11,6 +11,7 @@ import { createBlog, listBlogs } from '../modules/blog/index.ts'
 import { createCollection, createProduct, productWithHandle, publishedCollection, setCollectionProducts } from '../modules/catalog/index.ts'
 import { createBookAddress, createCustomer, customerWithEmail, readCustomer, signUpCustomer } from '../modules/customer/index.ts'
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/index.ts'
+import { type MailSettings, setMailSettings } from '../modules/mail/index.ts'
 import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/merchant/index.ts'
 import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/index.ts'
 import type { AppDeps } from '../parts.ts'
@@ -117,7 +118,14 @@ async function setUp(deps: AppDeps, { shop: wanted, opensAt }: ShopPlan, shop: S
   await changeShop(past, by, { title, description })
   await setTaxRates(past, by, taxRates)
   await setShippingMethods(past, by, shippingMethods)
+  await setMailSettings(past, by, mailsOf(shop))
 }
+
+/** Mails of a shop, in the language of where it is. */
+const mailsOf = ({ country }: Shop): MailSettings => ({
+  ...{ senderName: null, replyTo: null, accentColour: '#b4532a', backgroundColour: '#faf7f2' },
+  language: country === 'MN' ? 'mn' : /^(AE|SA|KW|BH|QA|OM)$/.test(country) ? 'ar' : 'en',
+})
 
 async function customerOf(
   deps: AppDeps,

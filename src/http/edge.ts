@@ -215,7 +215,9 @@ function tell(log: Log, request: Request, status: number, elapsedMs: number, req
 /** Whoever has a cart's id has the cart: it is left out, also where somebody put it into another path. */
 const cartId = /cart_[0-9a-z]{26}/gi
 const cartPath = /(\/cart\/)[^/]+/i
-const pathOf = (url: string) => pathnameOf(url).replace(cartPath, '$1:id').replace(cartId, ':id')
+/** Links from mails: whoever has one sees the order, or chooses a password. */
+const linkPath = /(\/orders\/public\/|\/pages\/[^/]+\/)[^/]+/i
+const pathOf = (url: string) => pathnameOf(url).replace(cartPath, '$1:id').replace(cartId, ':id').replace(linkPath, '$1:token')
 
 /** HEAD is GET without the body (RFC 9110, 9.3.2). */
 const asGet = (request: Request) => new Request(request.url, { method: 'GET', headers: request.headers, signal: request.signal })

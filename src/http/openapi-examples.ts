@@ -39,6 +39,7 @@ const words: Record<string, string> = {
   shopName: 'demo',
   shopUrl: 'demo',
   slug: 'how-we-roast',
+  template: 'order-confirmed',
   token: `${suffix}${'0123456789'.repeat(4)}`,
 }
 

@@ -307,7 +307,10 @@ function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: S
 
 const fileSchema = (type: string): Schema => (type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' })
 
-/** Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`; a file, of which types it may be: `{ 'x-media-types': […] }`. */
+/**
+ * Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`; a file, of which types it may be: `{ 'x-media-types': […] }`; JSON
+ * that is told as text where that is asked for: `{ 'x-texts-too': ['text/html'] }`.
+ */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
 /** Of a versioned route. One without an id or a shop in its path makes a record, of which nobody knows a version. */
@@ -350,5 +353,7 @@ function contentOf(schema: Schema, shared: SharedSchemas): Pick<Response, 'conte
   if (schema['$ref'] !== undefined) return { content: { 'application/json': { schema: errorRef } } }
   const files = schema['x-media-types']
   if (Array.isArray(files)) return { content: Object.fromEntries(files.map((type: string) => [type, { schema: fileSchema(type) }])) }
-  return { content: { [mediaTypeOf(schema)]: { schema: documentSchema(schema, shared) } } }
+  const { 'x-texts-too': texts, ...plain } = schema
+  const others = Array.isArray(texts) ? Object.fromEntries(texts.map((type: string) => [type, { schema: fileSchema('text/') }])) : {}
+  return { content: { [mediaTypeOf(plain)]: { schema: documentSchema(plain, shared) }, ...others } }
 }

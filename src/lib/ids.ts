@@ -31,6 +31,7 @@ export const idPrefixes = {
   click: 'clk',
   transaction: 'txn',
   message: 'msg',
+  mail: 'mail',
   endpoint: 'whe',
   delivery: 'dlv',
   kyb: 'kyb',
@@ -81,6 +82,22 @@ export function encodeSuffix(bytes: Uint8Array): string {
     suffix += pairs[(held >> bits) & 1023]
   }
   return suffix
+}
+
+/** An id of its 16 bytes. */
+export const idOfBytes = (kind: IdKind, bytes: Uint8Array): string => `${idPrefixes[kind]}_${encodeSuffix(bytes)}`
+
+/** The 16 bytes of an id; undefined for what is none of its kind. */
+export function bytesOfId(kind: IdKind, id: string): Uint8Array | undefined {
+  const prefix = `${idPrefixes[kind]}_`
+  if (!id.startsWith(prefix) || id.length !== prefix.length + 26) return undefined
+  let bits = 0n
+  for (const character of id.slice(prefix.length)) {
+    const value = alphabet.indexOf(character)
+    if (value < 0) return undefined
+    bits = (bits << 5n) | BigInt(value)
+  }
+  return bits >> 128n === 0n ? Buffer.from(bits.toString(16).padStart(32, '0'), 'hex') : undefined
 }
 
 /** Makes ids whose order is that of their making: UUIDv7 from `uuidV7`, 16 bytes a call. */

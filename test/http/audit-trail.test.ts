@@ -73,6 +73,10 @@ const changes: Record<string, Prepare> = {
   }),
   'PUT /shops/v2/tax-rates': () => ({ path: '/shops/v2/tax-rates', body: { data: [{ country: 'US', rateBps: 500 }] } }),
   'PUT /shops/v2/shipping-methods': () => ({ path: '/shops/v2/shipping-methods', body: { data: [shipping] } }),
+  'PUT /shops/v2/mail': () => ({
+    path: '/shops/v2/mail',
+    body: { senderName: `${planted} Shop`, replyTo: `${planted}@example.com`, language: 'mn' },
+  }),
   'POST /shops/v2/private-key/rotate': () => ({ path: '/shops/v2/private-key/rotate', body: { graceSeconds: 3_600 } }),
   'POST /shops/v2/custody/wallet': () => ({ path: '/shops/v2/custody/wallet' }),
   'POST /product-v2': () => ({ path: '/product-v2', body: { title: 'Lamp' } }),

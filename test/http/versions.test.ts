@@ -57,6 +57,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     path: '/shops/v2/shipping-methods',
     body: (nth) => ({ data: [{ code: 'post', title: 'Post', price: money(nth) }] }),
   }),
+  'PUT /shops/v2/mail': () => ({
+    read: '/shops/v2/mail',
+    path: '/shops/v2/mail',
+    body: (nth) => ({ senderName: `Sender ${nth}` }),
+  }),
   'PUT /shops/v2/payment-methods': () => ({
     read: '/shops/v2/payment-methods',
     path: '/shops/v2/payment-methods',

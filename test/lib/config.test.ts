@@ -141,6 +141,36 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     good: [['127.0.0.0/8, fd00::/8', ['127.0.0.0/8', 'fd00::/8']]],
     bad: ['127.0.0.0/33', 'localhost', '0177.0.0.1'],
   },
+  SMTP_URL: {
+    field: 'smtpUrl',
+    byDefault: undefined,
+    // With it somebody must be named.
+    beside: { MAIL_FROM: 'shop@souk.example' },
+    good: [
+      ['smtp://mail.example', 'smtp://mail.example'],
+      ['smtps://me%40souk:p%40ss@mail.example:465', 'smtps://me%40souk:p%40ss@mail.example:465'],
+      ['smtp://relay.internal:25?tls=off', 'smtp://relay.internal:25?tls=off'],
+    ],
+    bad: [
+      'mail.example',
+      'https://mail.example',
+      'smtp://',
+      'smtp://mail.example/path',
+      'smtp://mail.example?tls=no',
+      'smtp://mail.example?starttls=off',
+      'smtps://mail.example?tls=off',
+      'smtp://me:secret@mail.example?tls=off',
+    ],
+  },
+  MAIL_FROM: {
+    field: 'mailFrom',
+    byDefault: undefined,
+    good: [
+      ['shop@souk.example', 'shop@souk.example'],
+      ['The Souk <shop@souk.example>', 'The Souk <shop@souk.example>'],
+    ],
+    bad: ['souk', 'shop@', 'The Souk <shop>', 'a@b.example\nBcc: c@d.example', 'A\u202eB <a@b.example>', 'a@b.example, c@d.example'],
+  },
   FX_RATES_URL: {
     field: 'fxRatesUrl',
     byDefault: undefined,
@@ -602,7 +632,16 @@ describe('the settings', () => {
         'ERRORS_TOKEN',
       ],
       ...['FX_RATES_URL', 'GITHUB_TOKEN'],
-      ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'REDIS_URL', 'STRIPE_SECRET_KEY'],
+      ...[
+        'INTEGRATION_API_KEY',
+        'JWT_SECRET',
+        'METRICS_TOKEN',
+        'PAYPAL_SECRET',
+        'QPAY_PASSWORD',
+        'REDIS_URL',
+        'SMTP_URL',
+        'STRIPE_SECRET_KEY',
+      ],
       ...['STRIPE_WEBHOOK_SECRET', 'TAP_SECRET_KEY'],
     ])
     for (const name of secrets) expect(settings[name].default).toBeUndefined()

@@ -31,6 +31,12 @@ export const loginsWaitingMax = { key: 100, all: 2_000 }
 export const loginsWaitingRetrySeconds = 10
 export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: 60 * minute }
 
+/** Requests for a new password: by whoever asks, and of an account, whether there is one or not. */
+export const resetByAddress: Limit = { name: 'reset:address', most: 30, windowMs: 60 * minute }
+export const resetByAccount: Limit = { name: 'reset:account', most: 5, windowMs: 60 * minute }
+/** Tokens from mails that are not good. */
+export const tokenByAddress: Limit = { name: 'token:address', most: 50, windowMs: 15 * minute }
+
 /**
  * What is counted of a caller by their address: by itself, and by its site, so that whoever has many addresses gains little by it.
  * @param address what the caller is limited by

@@ -83,9 +83,11 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const known = own ?? (isConverted ? await orderOfCart(deps, cart.id) : undefined)
   const isSameRequest = known === own
   let kept: CheckoutAnswer | undefined
+  // Not inside the write: an instance makes its key when it is first asked for.
+  const { urlOf } = await deps.orderLinks.ready()
   const withPerson = isSameRequest || cart.customerId !== null
   const drive = requestDrive(deps, attempt.key, async (tx, sold, isSure) => {
-    const answer = answerOf(withoutReasons(orderView(sold)), sold.payments, withPerson)
+    const answer = answerOf(withoutReasons(orderView(sold, urlOf(sold.order.id))), sold.payments, withPerson)
     await attempt.keep(tx, answer, isSure)
     tx.afterCommit(() => {
       kept = answer

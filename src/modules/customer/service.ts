@@ -295,6 +295,29 @@ export const countOrder = (tx: Writer, order: Counted): Promise<void> => custome
 export const addSpending = (tx: Writer, { amount, ...order }: Counted & { amount: number }): Promise<void> =>
   customerTotalsStore.add(tx, { ...order, orders: 0, spent: amount })
 
+/**
+ * Gives a customer a new password, inside a write, and ends all their sessions.
+ * @param passwordHash of the new one
+ */
+export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: string, passwordHash: string): Promise<void> {
+  await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
+  await endSessionsOf(tx, deps, id)
+}
+
+/**
+ * A customer has shown, by what was sent there, that they read what goes to the e-mail address of their account: inside the write that
+ * found it so. What follows from that (their guest orders) has its place here.
+ */
+export async function noteAddressProven(
+  _tx: Writer,
+  _deps: CustomerDeps,
+  _customer: Pick<Customer, 'id' | 'shopId' | 'email'>,
+): Promise<void> {}
+
+/** The customer of a shop with this id; undefined when there is none. */
+export const customerWithId = ({ customerStore }: CustomerDeps, shopId: string, id: string): Promise<Customer | undefined> =>
+  customerStore.find(shopId, id)
+
 /** The e-mail address of a customer; undefined when there is none. */
 export const emailOf = async (
   { customerStore }: Pick<CustomerDeps, 'customerStore'>,

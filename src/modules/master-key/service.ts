@@ -8,6 +8,7 @@ import { audit } from '../audit/index.ts'
 import { answerSeal } from '../idempotency/domain.ts'
 import { instanceKeySeal } from '../instance-key/domain.ts'
 import { secretSeal } from '../lending-document/domain.ts'
+import { mailSeal } from '../mail/domain.ts'
 import { paymentTokenSeal } from '../payment/domain.ts'
 import { accountSeal } from '../processor-account/domain.ts'
 import { providerSecretSeal } from '../service-provider/domain.ts'
@@ -30,6 +31,7 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   idempotency_keys: ({ key: [scope = '', key = ''] }) => answerSeal(scope, key),
   instance_keys: ({ key: [purpose = ''] }) => instanceKeySeal(purpose),
   lending_documents: ({ key: [id = ''], owner: [applicationId = '', key = ''] }) => secretSeal({ id, applicationId, key }),
+  mails: ({ key: [id = ''] }) => mailSeal(id),
   payments: ({ key: [id = ''] }) => paymentTokenSeal(id),
   processor_accounts: ({ key: [id = ''], owner: [shopId = '', processor = ''] }) => accountSeal({ id, shopId, processor }),
   service_providers: ({ key: [id = ''] }) => providerSecretSeal(id),

@@ -11,6 +11,7 @@ export const sealedColumns = {
   idempotency_keys: { sealed: 'sealed_answer', key: ['scope', 'key'], owner: [] },
   instance_keys: { sealed: 'sealed_key', key: ['purpose'], owner: [] },
   lending_documents: { sealed: 'sealed_key', key: ['id'], owner: ['application_id', 'key'] },
+  mails: { sealed: 'sealed', key: ['id'], owner: [] },
   payments: { sealed: 'sealed_token', key: ['id'], owner: [] },
   processor_accounts: { sealed: 'sealed_settings', key: ['id'], owner: ['shop_id', 'processor'] },
   service_providers: { sealed: 'sealed_secret', key: ['id'], owner: [] },

@@ -10,6 +10,8 @@ export {
   merchantShops,
   readMerchant,
   resetUserPassword,
+  setUserPassword,
   signUp,
   userWithEmail,
+  userWithId,
 } from './service.ts'

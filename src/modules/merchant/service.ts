@@ -134,6 +134,18 @@ export async function resetUserPassword(deps: MerchantDeps, { email, password }:
   })
 }
 
+/**
+ * Gives a merchant or a super admin a new password, inside a write, and ends all their sessions.
+ * @param passwordHash of the new one
+ */
+export async function setUserPassword(tx: Writer, deps: MerchantDeps, id: string, passwordHash: string): Promise<void> {
+  await deps.userStore.setPassword(tx, id, passwordHash)
+  await endSessionsOf(tx, deps, id)
+}
+
+/** The account of this id; undefined when there is none. */
+export const userWithId = ({ userStore }: MerchantDeps, id: string): Promise<User | undefined> => userStore.find(id)
+
 /** @throws AppError CONFLICT when the e-mail address is taken */
 export async function createSuperAdmin(deps: MerchantDeps, credentials: Credentials): Promise<User> {
   const user = await newUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials)

@@ -10,6 +10,7 @@ import type { BackupDeps } from '../backup/index.ts'
 import type { JobDeps } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import type { LogShippingDeps } from '../log-shipping/index.ts'
+import type { MailDeps } from '../mail/index.ts'
 import type { OrderDeps } from '../order/index.ts'
 import type { WebhookDeps } from '../webhook/index.ts'
 import { type Check, metrics, type OperationsDeps, readiness } from './index.ts'
@@ -20,9 +21,13 @@ const retrySeconds = 5
 const readinessKeptMs = 1_000
 
 /** Of no concern to those who ask whether to send requests here. */
-const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent'])
+const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent', 'mailServerAnswers'])
 
-type HealthDeps = HttpDeps & LogShippingDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState' | 'backupPlaces'>
+type HealthDeps = HttpDeps &
+  LogShippingDeps &
+  MailDeps &
+  Pick<LendingDocumentDeps, 'storeVerdicts'> &
+  Pick<BackupDeps, 'backupState' | 'backupPlaces'>
 
 /** The last checks of each instance. */
 const kept = new WeakMap<HealthDeps['life'], { readonly checks: Promise<Check[]>; readonly madeAt: number }>()

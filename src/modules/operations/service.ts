@@ -6,6 +6,7 @@ import { type BackupDeps, backupMetrics, isBackupLate } from '../backup/index.ts
 import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
+import { type MailDeps, mailFigures, mailMetrics } from '../mail/index.ts'
 import { type OrderDeps, orderMetrics, ordersByStatus, unfinishedOrders } from '../order/index.ts'
 import { type PaymentDeps, paymentMetrics } from '../payment/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
@@ -20,9 +21,10 @@ export type Check = { name: string; ok: boolean }
 export async function readiness(
   deps: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clock' | 'clockWatch' | 'shared'> &
     Pick<LendingDocumentDeps, 'storeVerdicts'> &
-    Pick<BackupDeps, 'backupState' | 'backupPlaces'>,
+    Pick<BackupDeps, 'backupState' | 'backupPlaces'> &
+    Pick<MailDeps, 'mailServer' | 'mailHealth'>,
 ): Promise<Check[]> {
-  const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts } = deps
+  const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts, mailServer, mailHealth } = deps
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
@@ -33,6 +35,7 @@ export async function readiness(
     clockSteady: async () => clockWatch.isSteady(),
     ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => ![...storeVerdicts.values()].includes('OTHER') } : {}),
     ...(db.file && config.backupEnabled ? { backupRecent: async () => !isBackupLate(deps) } : {}),
+    ...(mailServer === undefined ? {} : { mailServerAnswers: async () => lets(mailHealth.breaker) }),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
@@ -46,6 +49,7 @@ type MetricsDeps = Parameters<typeof readiness>[0] &
   Pick<PaymentDeps, 'paymentCounts' | 'processors'> &
   Pick<OrderDeps, 'orderCounts' | 'refundCounts' | 'processors' | 'orderFigures'> &
   WebhookDeps &
+  MailDeps &
   Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'clock' | 'config'> &
   Pick<JobDeps, 'jobBoard'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
@@ -58,6 +62,7 @@ async function askedFor(deps: MetricsDeps) {
     byStatus: ordersByStatus,
     unfinished: unfinishedOrders,
     webhooks: webhookFigures,
+    mails: mailFigures,
     bytes: (of: MetricsDeps) => of.serverBytes.fresh(() => store.bytesOnServer(of.db.read)),
   }
   const known: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}
@@ -75,7 +80,7 @@ async function askedFor(deps: MetricsDeps) {
  */
 export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): string[] }[]): Promise<string> {
   const { db, breakers } = deps
-  const [{ isolated = [], chains = [], byStatus, unfinished, webhooks, bytes }, checks] = await Promise.all([
+  const [{ isolated = [], chains = [], byStatus, unfinished, webhooks, mails, bytes }, checks] = await Promise.all([
     askedFor(deps),
     readiness(deps),
   ])
@@ -86,6 +91,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...paymentMetrics(deps),
     ...orderMetrics(deps, { byStatus, unfinished }),
     ...webhookMetrics(deps, webhooks),
+    ...mailMetrics(deps, mails),
     ...labelled('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
       ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: lets(breaker) ? 0 : 1 })),
     ]),

@@ -10,6 +10,7 @@ import { enqueueMessage } from '../webhook/index.ts'
 import { type Order, type OrderEvent, type OrderGiftCard, type OrderLine, paymentOf, type Saga } from './domain.ts'
 import type { Drive, SoldParts } from './drive.ts'
 import { appendEvents, type Told } from './events.ts'
+import { mailConfirmed } from './mails.ts'
 import type { OrderDeps } from './parts.ts'
 import { trackedLines } from './refund-books.ts'
 
@@ -62,7 +63,7 @@ export async function confirm(
     resumeAt: null,
     updatedAt: now,
   } as const
-  const [confirmed, , , , , , , events, refunds] = await Promise.all([
+  const [confirmed, , , , , , , , events, refunds] = await Promise.all([
     order.status === 'PENDING_PAYMENT'
       ? store.moveThrough(tx, order, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
       : store.move(tx, order, ['PAID'], 'CONFIRMED', sold),
@@ -71,6 +72,7 @@ export async function confirm(
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
     customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
     tellConfirmed(tx, deps, order, lines),
+    mailConfirmed(tx, deps, order, lines),
     book(tx, deps, { order: { ...order, ...sold }, payments }, parts),
     drive?.keep && (trail ?? store.eventsOf(tx, id)),
     drive?.keep && (trail ? [] : store.refundsOf(tx, id)),

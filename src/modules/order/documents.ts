@@ -1,5 +1,6 @@
 import type { Database } from '../../../db/engine.ts'
 import { type Cache, createCache } from '../../core/cache.ts'
+import type { OrderLinkDeps } from '../order-link/index.ts'
 import type { OrderStore } from './store.ts'
 import { orderView, type WholeOrder } from './view.ts'
 
@@ -21,19 +22,27 @@ export type OrderCache = Cache<OrderDocument>
 export const createOrderCache = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): OrderCache =>
   createCache({ version: foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
 
-export function createOrderDocuments(cache: OrderCache, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
-  function read(id: string): OrderDocument | undefined {
+export function createOrderDocuments(
+  cache: OrderCache,
+  { whole }: Pick<OrderStore, 'whole'>,
+  orderLinks: OrderLinkDeps['orderLinks'],
+): OrderDocuments {
+  function read(id: string, urlOf: (orderId: string) => string): OrderDocument | undefined {
     const found = whole(id)
-    return found instanceof Promise ? undefined : found && documentOf(found)
+    return found instanceof Promise ? undefined : found && documentOf(found, urlOf(id))
   }
 
   return {
     textNow(shopId, id) {
-      if (!cache.isOn()) return undefined
-      const found = cache.recall(id, () => read(id))
+      const links = orderLinks.now()
+      if (!cache.isOn() || !links) return undefined
+      const found = cache.recall(id, () => read(id, links.urlOf))
       return found instanceof Promise || found?.shopId !== shopId ? undefined : found.text
     },
   }
 }
 
-const documentOf = (whole: WholeOrder): OrderDocument => ({ shopId: whole.order.shopId, text: JSON.stringify(orderView(whole)) })
+const documentOf = (whole: WholeOrder, publicUrl: string): OrderDocument => ({
+  shopId: whole.order.shopId,
+  text: JSON.stringify(orderView(whole, publicUrl)),
+})

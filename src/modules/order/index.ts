@@ -20,8 +20,9 @@ export {
   readOrder,
   readRefund,
   refundOrder,
+  wholeOrder,
 } from './service.ts'
 export { sweepPayments } from './sweeping.ts'
 export { takeOrderBack } from './taking-back.ts'
 export { holdFinished } from './unfinished.ts'
-export { type OrderView, orderView, withoutReasons } from './view.ts'
+export { type OrderView, orderView, type WholeOrder, withoutReasons } from './view.ts'

@@ -87,6 +87,12 @@ export const OrderRecord = t.Object(
     status: oneOf(orderStatuses),
     paymentStatus: oneOf(orderPaymentStatuses),
     fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),
+    publicUrl: t.Optional(
+      t.String({
+        description:
+          'The order’s page, for the shopper: whoever has this link sees the order, without street, phone and e-mail. Missing only where an answer is repeated that an older version gave',
+      }),
+    ),
     lines: t.Array(Line),
     ...fieldsOf(
       MoneySchema,

@@ -6,8 +6,10 @@ import { createKept } from '../../lib/kept.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import type { AffiliateDeps } from '../affiliate/index.ts'
 import type { CartDeps } from '../cart/index.ts'
+import type { MailDeps } from '../mail/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
 import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
+import { orderPreparers } from './mails.ts'
 import type { UnfinishedFigures } from './standing-store.ts'
 import { createOrderStore } from './store.ts'
 
@@ -21,7 +23,8 @@ export function orderCacheParts({ db }: Deps) {
   }
 }
 
-export function orderParts({ db, clock, log, orderCache, orderChanged }: Deps & ReturnType<typeof orderCacheParts>) {
+export function orderParts(deps: MailDeps & ReturnType<typeof orderCacheParts>) {
+  const { db, clock, log, orderCache, orderChanged, orderLinks } = deps
   const orderCounts = createTally()
   const refundCounts = createTally()
   /** Once the write is committed: what is run again is counted once. */
@@ -29,6 +32,7 @@ export function orderParts({ db, clock, log, orderCache, orderChanged }: Deps & 
     order: (tx, { status }) => tx.afterCommit(() => orderCounts.add(status)),
     refund: (tx, { processor, status }) => tx.afterCommit(() => refundCounts.add(`${processor ?? 'gift_card'} ${status}`)),
   })
+  orderPreparers(deps, orderStore.find)
   return {
     /** Orders that this process has placed or moved on, by status; and refunds, by processor and status. */
     orderCounts,
@@ -39,7 +43,7 @@ export function orderParts({ db, clock, log, orderCache, orderChanged }: Deps & 
       unfinished: createKept<UnfinishedFigures>(clock.monotonic),
     },
     orderStore,
-    orderDocuments: createOrderDocuments(orderCache, orderStore),
+    orderDocuments: createOrderDocuments(orderCache, orderStore, orderLinks),
     lanesAtWork: new Set() as LanesAtWork,
     /** Where there is another way to pay, the first one is waited for so many milliseconds, and not until the shopper has gone. */
     failOver: { patienceMs: 10_000 },
@@ -47,4 +51,4 @@ export function orderParts({ db, clock, log, orderCache, orderChanged }: Deps & 
     errands: createErrands({ log }),
   }
 }
-export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & ReturnType<typeof orderParts>
+export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & MailDeps & ReturnType<typeof orderParts>

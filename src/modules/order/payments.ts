@@ -30,6 +30,7 @@ import {
 import type { Drive, Made, SoldParts } from './drive.ts'
 import { followRefunds } from './elsewhere.ts'
 import { appendEvent, appendEvents } from './events.ts'
+import { mailPaymentFailed } from './mails.ts'
 import type { OrderDeps } from './parts.ts'
 import { refundedAs } from './refund-books.ts'
 import { returnUnawaited, settleRefund } from './refunds.ts'
@@ -309,6 +310,8 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
     deps.orderStore.change(tx, trail ? { asKnown: order } : order, [order.status], { ...standing, updatedAt }),
     noteProgress(tx, deps, noted),
     appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }, trail),
+    // A request shows it to the shopper who waits for it.
+    isAwaited && state === 'FAILED' && drive.until === undefined ? mailPaymentFailed(tx, deps, order) : undefined,
   ])
   return withPayment(saga, after, changed)
 }

@@ -11,6 +11,7 @@ import { noteRefunded } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { isOwed, type Order, type Refund } from './domain.ts'
 import { appendEvent } from './events.ts'
+import { mailClaim, mailRefunded } from './mails.ts'
 import type { OrderDeps } from './parts.ts'
 import { type Booked, leftOf, movementsOf, shelvedBy } from './refund-parts.ts'
 
@@ -57,6 +58,7 @@ async function tell(tx: Writer, deps: OrderDeps, { order, from, refund }: Moved)
   switch (status) {
     case 'SUCCEEDED':
       await appendEvent(tx, deps, { orderId, type: 'REFUNDED', detail: { refund: id, amount: amount + refund.giftCardAmount }, actor })
+      if (amount + refund.giftCardAmount > 0) await mailRefunded(tx, deps, order, refund)
       break
     case 'CLAIMABLE':
       await appendEvent(tx, deps, { orderId, type: 'REFUND_CLAIMABLE', detail: { refund: id, amount }, actor })
@@ -66,6 +68,7 @@ async function tell(tx: Writer, deps: OrderDeps, { order, from, refund }: Moved)
         key: `order.refund_claimable:${id}`,
         data: { orderId, number, refund: { ...about, claimUrl } },
       })
+      await mailClaim(tx, deps, order, refund)
       break
     case 'MANUAL':
       if (from === 'SUCCEEDED') await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, amount, ...code } })

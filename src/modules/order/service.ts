@@ -12,6 +12,7 @@ import { release } from './confirming.ts'
 import { endedUnpaidAs, filterOf, type Order, type OrderQuery, refundWindowMs } from './domain.ts'
 import { type Drive, requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
+import { mailShipped } from './mails.ts'
 import type { OrderDeps } from './parts.ts'
 import { tellCancelled } from './refund-books.ts'
 import type { Asked, AskedLine } from './refund-parts.ts'
@@ -19,7 +20,7 @@ import { beginRefund, isCancelling, type RefundRequest } from './refund-requests
 import { returnUnawaited, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import type { RefundFilter } from './store.ts'
-import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
+import { type OrderView, orderView, type RefundView, refundView, type WholeOrder, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
@@ -27,24 +28,29 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 export type OrderReader = { shopId: string; customerId?: string | undefined }
 
 /** @throws AppError NOT_FOUND, also for somebody else's */
-export async function readOrder({ orderStore }: OrderDeps, { shopId, customerId }: OrderReader, id: string): Promise<OrderView> {
-  const whole = await orderStore.whole(id)
+export async function readOrder(
+  { orderStore, orderLinks }: OrderDeps,
+  { shopId, customerId }: OrderReader,
+  id: string,
+): Promise<OrderView> {
+  const [whole, { urlOf }] = await Promise.all([orderStore.whole(id), orderLinks.ready()])
   if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
-  if (customerId === undefined) return orderView(whole)
+  if (customerId === undefined) return orderView(whole, urlOf(id))
   if (whole.order.customerId !== customerId) throw noSuchOrder()
-  return withoutReasons(orderView(whole))
+  return withoutReasons(orderView(whole, urlOf(id)))
 }
 
 /** The shop's orders, by number, newest first. @throws AppError INVALID for days that are none, or too many */
 export async function listOrders(
-  { orderStore }: OrderDeps,
+  { orderStore, orderLinks }: OrderDeps,
   query: OrderQuery & { shopId: string },
   slice: Slice,
 ): Promise<Page<OrderView>> {
   const { ids, total } = await orderStore.list(filterOf(query), slice)
+  const { urlOf } = await orderLinks.ready()
   const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
   return pageOf(
-    found.flatMap((whole) => (whole ? [orderView(whole)] : [])),
+    found.flatMap((whole) => (whole ? [orderView(whole, urlOf(whole.order.id))] : [])),
     total,
     slice,
   )
@@ -206,8 +212,8 @@ export async function fulfilOrder(
       if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
       const tracking = defined({ trackingNumber, carrier })
       const sent = { fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
-      if (!(await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', sent)))
-        throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
+      const order = await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', sent)
+      if (!order) throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
       await appendEvent(tx, deps, { orderId, type: 'FULFILLED', detail: tracking, actor: actor.id })
       await enqueueMessage(tx, deps, {
         shopId,
@@ -215,6 +221,7 @@ export async function fulfilOrder(
         key: `order.fulfilled:${orderId}`,
         data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
       })
+      await mailShipped(tx, deps, order, { id: orderId, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null })
       const difference = { before: { status: 'CONFIRMED' }, after: { status: 'FULFILLED' } }
       await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId, ...difference })
     }, locking)
@@ -242,6 +249,10 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
 
 /** An order, whosever it is; undefined when there is none. */
 export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
+
+/** An order with all that it is shown with, whosever it is; undefined when there is none. */
+export const wholeOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<WholeOrder | undefined> =>
+  orderStore.whole(id)
 
 /** Of a cart's orders the one that a request has made, or begun a payment of, whatever has become of it since. */
 export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>

@@ -14,11 +14,15 @@ export type WholeOrder = {
   disputes: readonly Dispute[]
 }
 
-/** An order as its shop and its customer see it. */
-export function orderView({ order, lines, giftCards, events, payments: all, refunds: back, disputes }: WholeOrder) {
+/**
+ * An order as its shop and its customer see it.
+ * @param publicUrl of its page
+ */
+export function orderView({ order, lines, giftCards, events, payments: all, refunds: back, disputes }: WholeOrder, publicUrl: string) {
   const { currency } = order
   return {
     ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),
+    publicUrl,
     lines: lines.map((line) => ({
       ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity'),
       ...moneyOf({ ...line, currency }, 'unitPrice', 'total'),

@@ -48,7 +48,7 @@ export const shopNamePattern = '^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$'
 const reservedNames: ReadonlySet<string> = new Set(
   `about account accounts addresses admin administrator affiliates api app assets auth billing blog blogs cart cdn checkout collection-v2
   collections console contact custody customer customers dashboard demo-shop dev docs favicon ftp giftcard health help host hosts imap internal
-  kyb lending lenders live login logout mail media merchant merchants metrics name ns1 ns2 null openapi operator orders password payments
+  kyb lending lenders live login logout mail media merchant merchants metrics name ns1 ns2 null openapi operator orders pages password payments
   pop private product-v2 products public root sandbox security settings shop shops signup smtp souk staff static status superadmin support
   system test trust undefined v3 webhook-endpoints webhooks www`.split(/\s+/),
 )

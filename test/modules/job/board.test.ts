@@ -137,6 +137,7 @@ test('a job to which the settings leave nothing is off with the reason, runs not
     'watch-backups': because(backups),
     ...(engine === 'postgres' ? { 'quick-check': because('PostgreSQL looks after its pages itself') } : {}),
     'fetch-rates': because('FX_RATES_URL is not set'),
+    'send-mails': because('SMTP_URL is not set'),
     'sync-attestations': because('CHAINS is not set'),
     'rescan-chains': because('CHAINS is not set'),
     'record-attested-repayments': because('LENDING_REPAYMENTS_FROM_ATTESTATIONS is not set'),

@@ -1,0 +1,40 @@
+import { OperatorError } from '../core/errors.ts'
+import { mailStanding, sendTestMail, whyNotReady } from '../modules/mail/index.ts'
+import type { Input } from './command.ts'
+import { withExistingInstance } from './with-instance.ts'
+
+/** `souk mail status|test`. @returns 1 where the mail server does not take mails, or there is none */
+export async function mail(input: Input): Promise<number> {
+  const [what = ''] = input.positionals
+  if (what === 'status') return status(input)
+  if (what === 'test') return trial(input)
+  throw new OperatorError('souk mail takes status or test')
+}
+
+const none = 'SMTP_URL is not set: no mails are sent'
+
+async function status({ config }: Input): Promise<number> {
+  return withExistingInstance(config(), async ({ deps }) => {
+    const { byStatus, errors } = await mailStanding(deps)
+    const why = deps.mailServer ? await whyNotReady(deps.mailServer) : none
+    const lines = [
+      why === undefined ? 'The mail server takes mails' : `The mail server does not take mails: ${why}`,
+      ...byStatus.map(({ status: one, n }) => `${one.padEnd(8)} ${n}`),
+      ...(errors.length > 0 ? ['', 'Why mails were not sent, as far as they are kept:'] : []),
+      ...errors.map(({ error, n }) => `${String(n).padStart(8)}  ${error}`),
+    ]
+    process.stdout.write(`${lines.join('\n')}\n`)
+    return why === undefined ? 0 : 1
+  })
+}
+
+async function trial({ config, values }: Input): Promise<number> {
+  const to = values.get('to')
+  if (to === undefined) throw new OperatorError('souk mail test needs --to, the address that the mail goes to')
+  return withExistingInstance(config(), async ({ deps }) => {
+    const why = deps.mailServer ? await sendTestMail(deps, to) : none
+    if (why === undefined) process.stdout.write('The mail server has taken it\n')
+    else process.stderr.write(`The mail was not taken: ${why}\n`)
+    return why === undefined ? 0 : 1
+  })
+}

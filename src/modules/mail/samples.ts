@@ -1,0 +1,37 @@
+import type { MailData } from './domain.ts'
+
+/** What previews and trials show in the place of an order. */
+export function sampleData(currency: string): MailData {
+  const money = (amount: number) => ({ amount, currency })
+  const order = { orderId: 'order_00000000000000000000000000', number: 1001 }
+  const lines = [
+    { title: 'Linen shirt', variantTitle: 'Blue / M', quantity: 2, total: money(8_000) },
+    { title: 'Tea, 100 g', variantTitle: '', quantity: 1, total: money(1_250) },
+  ]
+  return {
+    'order-confirmed': {
+      order: {
+        ...order,
+        lines,
+        more: 0,
+        subtotal: money(9_250),
+        discountTotal: money(925),
+        shippingTotal: money(500),
+        taxTotal: money(706),
+        taxIncluded: money(0),
+        giftCardTotal: money(2_000),
+        total: money(9_531),
+        shippingMethod: 'Post',
+      },
+    },
+    'payment-failed': { order, amount: money(9_531) },
+    'order-shipped': { order, trackingNumber: 'TRACK-123', carrier: 'Post', lines: lines.map(({ total: _, ...line }) => line) },
+    'refund-made': { order, amount: money(4_000), giftCardAmount: money(1_000) },
+    'refund-claim': { order, amount: money(4_000), claimUrl: 'https://pay.example/claim' },
+    'account-claim': { token: 'A'.repeat(43) },
+    'password-reset': { token: 'A'.repeat(43) },
+    'email-verify': { token: 'A'.repeat(43) },
+    invitation: { token: 'A'.repeat(43), role: 'MANAGER', invitedBy: 'Ann' },
+    test: {},
+  }
+}

@@ -1,0 +1,91 @@
+import type { Change } from '../../core/change.ts'
+import { AppError } from '../../core/errors.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
+import { isMailAddress, senderOf } from '../../lib/mail-address.ts'
+import { differenceOf } from '../audit/domain.ts'
+import { audited } from '../audit/index.ts'
+import type { OrderLinkDeps } from '../order-link/index.ts'
+import type { Shop } from '../shop/domain.ts'
+import { readShop } from '../shop/index.ts'
+import type { MailBaseDeps } from './base.ts'
+import { isMailLanguage, type MailLanguage, type MailTemplate, type ShopMail } from './domain.ts'
+import { plainLook } from './layout.ts'
+import { linksOf, lookOf } from './making.ts'
+import { sendsMail } from './queueing.ts'
+import { sampleData } from './samples.ts'
+import { mailStore as store } from './store.ts'
+import { rendered } from './templates.ts'
+
+/** What a shop says of its mails; what it leaves out is as usual. */
+export type MailSettings = {
+  readonly senderName: string | null
+  readonly replyTo: string | null
+  readonly accentColour: string | null
+  readonly backgroundColour: string | null
+  readonly language: MailLanguage
+}
+
+const untouched = (shopId: string): ShopMail => ({
+  ...{ shopId, senderName: null, replyTo: null, accentColour: null, backgroundColour: null, language: 'en' },
+  ...{ version: 1, updatedAt: 0 },
+})
+
+/** A shop's mails as it sees them: what it has said, and what is so where it has not. */
+const viewOf = (
+  deps: MailBaseDeps,
+  shop: Readonly<Shop>,
+  { senderName, replyTo, accentColour, backgroundColour, language, version }: ShopMail,
+) => ({
+  senderName,
+  replyTo,
+  colours: { accent: accentColour, background: backgroundColour },
+  language: isMailLanguage(language) ? language : ('en' as const),
+  effective: {
+    senderName: senderName ?? shop.title,
+    address: senderOf(deps.config.mailFrom ?? '')?.address ?? null,
+    replyTo: replyTo ?? shop.contact.email ?? null,
+    colours: { accent: accentColour ?? plainLook.accent, background: backgroundColour ?? plainLook.background },
+  },
+  sending: sendsMail(deps),
+  version,
+})
+export type MailSettingsView = ReturnType<typeof viewOf>
+
+/** @throws AppError NOT_FOUND */
+export async function mailSettings(deps: MailBaseDeps, shopId: string): Promise<MailSettingsView> {
+  const [shop, row] = await Promise.all([readShop(deps, shopId), store.settings(deps.db.read, shopId)])
+  return viewOf(deps, shop, row ?? untouched(shopId))
+}
+
+/**
+ * Replaces what a shop says of its mails.
+ * @throws AppError INVALID for an address that no answer could be sent to; NOT_FOUND, PRECONDITION_FAILED
+ */
+export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: MailSettings): Promise<MailSettingsView> {
+  const shopId = by.shop.id
+  if (settings.replyTo !== null && !isMailAddress(settings.replyTo))
+    throw new AppError('INVALID', 'replyTo (body): not an address that a mail server takes')
+  const shop = await readShop(deps, shopId)
+  const row = await audited(deps, by, { action: 'shop.mail_set', subject: shopId }, async (tx, tell) => {
+    const found = await store.settings(tx, shopId)
+    const before = found ?? untouched(shopId)
+    assertExpected(by.expected, before.version)
+    const after: ShopMail = { ...settings, shopId, version: before.version + 1, updatedAt: deps.clock.now() }
+    const kept = unlessStale(await (found ? store.updateSettings(tx, after, before.version) : store.insertSettings(tx, after)))
+    tell(differenceOf(before, after, ['accentColour', 'backgroundColour', 'language']))
+    return kept
+  })
+  return viewOf(deps, shop, row)
+}
+
+/** A mail as the shop's would look, about an order that there is not. @throws AppError NOT_FOUND */
+export async function previewMail(
+  deps: MailBaseDeps & OrderLinkDeps,
+  shopId: string,
+  template: MailTemplate,
+  language: MailLanguage | undefined,
+): Promise<{ subject: string; text: string; html: string }> {
+  const [shop, settings] = await Promise.all([readShop(deps, shopId), store.settings(deps.db.read, shopId)])
+  const links = await linksOf(deps, shop)
+  return rendered(template, sampleData(shop.currency)[template], lookOf(deps, { shop, settings }, language), links)
+}

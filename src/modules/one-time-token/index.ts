@@ -1,0 +1,1 @@
+export { endTokens, forgetTokens, issueToken, lookAtToken, type NewToken, spendToken, wasSentTo } from './service.ts'

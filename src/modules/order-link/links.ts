@@ -1,0 +1,35 @@
+import { ownUrl } from '../../core/own-url.ts'
+import { orderIdIn, orderTokenOf } from '../../lib/order-token.ts'
+import type { InstanceKeyDeps } from '../instance-key/index.ts'
+
+/** The page of an order, which is found by its link alone. */
+export const orderPagePath = '/v2/orders/public/'
+
+/** Makes and reads the links of orders' pages, under a key of the instance that never changes. */
+export type OrderLinks = {
+  urlOf(orderId: string): string
+  tokenOf(orderId: string): string
+  /** Undefined for a token that nobody made. */
+  orderIdOf(token: string): string | undefined
+}
+
+export function createOrderLinks(deps: Pick<InstanceKeyDeps, 'instanceKeys' | 'config' | 'life'>) {
+  let links: OrderLinks | undefined
+
+  async function ready(): Promise<OrderLinks> {
+    const key = await deps.instanceKeys.of('ORDER_LINKS')
+    links ??= {
+      urlOf: (orderId) => `${ownUrl(deps)}${orderPagePath}${orderTokenOf(key, orderId)}`,
+      tokenOf: (orderId) => orderTokenOf(key, orderId),
+      orderIdOf: (token) => orderIdIn(key, token),
+    }
+    return links
+  }
+
+  return {
+    /** Makes the key of an instance that has none: not inside a write. */
+    ready: (): OrderLinks | Promise<OrderLinks> => links ?? ready(),
+    /** Undefined until somebody has asked for them. */
+    now: (): OrderLinks | undefined => links,
+  }
+}

@@ -1,0 +1,2 @@
+export type { PasswordResetDeps } from './parts.ts'
+export { askForReset, resetOf, resetPassword } from './service.ts'

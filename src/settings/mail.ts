@@ -1,0 +1,32 @@
+/** How mails leave. */
+import { isSender } from '../lib/mail-address.ts'
+import { secret, setting } from './kinds.ts'
+
+export const mail = {
+  SMTP_URL: secret(
+    'smtpUrl',
+    'URL',
+    'The mail server that takes our mails: `smtp://[USER:PASSWORD@]HOST[:587]`, encrypted by STARTTLS, which is required but for this machine and with `?tls=off`; `smtps://…[:465]` by TLS. Unset: no mails are sent',
+    (text) => {
+      const url = URL.parse(text)
+      const isOne = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && /^\/?$/.test(url.pathname) && url.hash === ''
+      const options = url ? [...url.searchParams] : []
+      if (!url || !isOne || options.some(([name, value]) => name !== 'tls' || value !== 'off'))
+        throw new Error('smtp://[USER:PASSWORD@]HOST[:PORT], with ?tls=off where that is wanted, or smtps:// for TLS')
+      if (options.length > 0 && url.protocol === 'smtps:') throw new Error('smtp:// where it says ?tls=off')
+      if (options.length > 0 && url.password !== '')
+        throw new Error('without a password where it says ?tls=off: it would be sent in the clear')
+      return text
+    },
+  ),
+  MAIL_FROM: setting(
+    'mailFrom',
+    'text',
+    undefined,
+    'Whom our mails are from: `shop@example.com` or `Name <shop@example.com>`; the name is that of each shop where a shop sends. Needed with SMTP_URL',
+    (text) => {
+      if (!isSender(text)) throw new Error('an address such as shop@example.com, or Name <shop@example.com>')
+      return text
+    },
+  ),
+} as const

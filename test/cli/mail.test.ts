@@ -1,0 +1,96 @@
+/** Mails of the program itself: a reset by a mail that is really read, a kill between claim and answer, and the commands. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { mailServer } from '../support/mail-server.ts'
+import { describeProcesses, merchantLogin, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
+
+const { email } = merchantLogin
+const wanted = { body: { email } }
+
+describeProcesses('souk and its mails', () => {
+  test('a merchant resets their password by the link of the mail, on a server that was told to stop and start meanwhile', async () => {
+    await using mails = await mailServer()
+    const dataDir = temporaryDir()
+    const settings = { ...mails.settings, PUBLIC_URL: '' }
+    await using first = await serve(dataDir, settings)
+    await signUp(first)
+    expect((await first.call('POST', '/auth/password/forgot', wanted)).status).toBe(202)
+    await mails.arrived(1)
+    expect(await first.end('SIGTERM')).toBe(0)
+    expect(first.log.text()).toContain('"event":"mail.links_lead_here"')
+    const link = /http:\/\/\S+\/pages\/reset\/[\w-]{43}/.exec(mails.received[0]?.text ?? '')?.[0] ?? ''
+    expect(link).toStartWith(first.url)
+    await using again = await serve(dataDir, settings)
+    const page = link.replace(first.url, again.url)
+    expect(await (await fetch(page)).text()).toContain('<form method="post">')
+    const sent = await fetch(page, { method: 'POST', body: new URLSearchParams({ password: 'a password of tomorrow' }) })
+    expect([sent.status, (await sent.text()).includes('Your password is saved')]).toEqual([200, true])
+    expect((await again.call('POST', '/merchant/login', { body: { email, password: 'a password of tomorrow' } })).status).toBe(200)
+    const token = link.split('/').at(-1) ?? ''
+    expect(`${first.log.text()}${again.log.text()}`).not.toContain(token)
+    expect(again.log.text()).toContain('/pages/reset/:token')
+  })
+
+  test('a mail whose answer a killed server never heard goes again, once, under the same Message-ID', async () => {
+    let silent = true
+    const begun = Promise.withResolvers<void>()
+    const ids: (string | undefined)[] = []
+    await using mails = await mailServer({
+      onMail({ headers }) {
+        ids.push(headers.get('message-id'))
+        begun.resolve()
+        return silent ? new Promise(() => undefined) : undefined
+      },
+    })
+    const dataDir = temporaryDir()
+    const first = await serve(dataDir, mails.settings)
+    await signUp(first)
+    await first.call('POST', '/auth/password/forgot', wanted)
+    await begun.promise
+    await first.end('SIGKILL')
+    silent = false
+    // Nobody waits a minute and a half for the claim to run out.
+    withFile(join(dataDir, 'souk.db'), (file) => file.run('UPDATE mails SET next_at = 0'))
+    await using next = await serve(dataDir, mails.settings)
+    await mails.arrived(1)
+    expect(await next.end('SIGTERM')).toBe(0)
+    expect(ids.length).toBe(2)
+    expect(ids[0]).toBe(ids[1])
+    withFile(join(dataDir, 'souk.db'), (file) => {
+      expect(file.query('SELECT status, sealed, attempts FROM mails').all()).toEqual([{ status: 'SENT', sealed: null, attempts: 2 }])
+    })
+    expect((await souk(['check'], dataDir)).status).toBe(0)
+  })
+
+  test('souk mail says how mails stand, and sends one to try it; without a mail server, or with a bad one, it says so', async () => {
+    await using mails = await mailServer()
+    const { dataDir } = await servedOnce()
+    const { settings } = mails
+    expect(await souk(['mail', 'status'], dataDir)).toMatchObject({ status: 1, stdout: expect.stringContaining('SMTP_URL is not set') })
+    expect(await souk(['mail', 'status'], dataDir, { settings })).toMatchObject({ status: 0, stdout: 'The mail server takes mails\n' })
+    expect(await souk(['mail', 'test', '--to', 'me@example.com'], dataDir, { settings })).toEqual({
+      status: 0,
+      stdout: 'The mail server has taken it\n',
+      stderr: '',
+    })
+    expect(mails.received.map(({ to, headers }) => [to, headers.get('subject')])).toEqual([
+      [['me@example.com'], 'A test of the mail server'],
+    ])
+    const gone = { ...settings, SMTP_URL: 'smtp://me:secret-of-mine@127.0.0.1:9' }
+    const refused = await souk(['mail', 'test', '--to', 'me@example.com'], dataDir, { settings: gone })
+    expect(refused).toMatchObject({ status: 1, stderr: 'The mail was not taken: cannot be reached\n' })
+    for (const args of [
+      ['mail', 'test'],
+      ['mail', 'test', '--to', 'nobody'],
+      ['mail', 'sent'],
+    ])
+      expect((await souk(args, dataDir, { settings })).status).not.toBe(0)
+  })
+
+  test('a mail server without a sender, and a URL that is none, stop the start with a sentence', async () => {
+    const dataDir = temporaryDir()
+    const { status, stderr } = await souk(['serve'], dataDir, { settings: { SMTP_URL: 'smtp://u:p-of-mine@mail.example' } })
+    expect([status, stderr.includes('MAIL_FROM must be set when SMTP_URL is'), stderr.includes('p-of-mine')]).toEqual([1, true, false])
+  })
+})

@@ -1,5 +1,6 @@
 /** Everything that selling writes down, read straight from the database; and what must hold of it. */
 import { productDocuments, variants } from '../../db/schema/catalog.ts'
+import { discounts, discountUses } from '../../db/schema/discounts.ts'
 import { affiliates, commissions, unifiedTransactions } from '../../db/schema/ledger.ts'
 import { outbox } from '../../db/schema/outbox.ts'
 import { disputes, paymentMessages, payments, refunds } from '../../db/schema/payments.ts'
@@ -44,6 +45,8 @@ export async function booksOf({ deps: { db } }: Pick<TestApp, 'deps'>) {
       .orderBy(productDocuments.productId),
     cards: await read.select().from(giftCards).orderBy(giftCards.id),
     cardMoves: await read.select().from(giftCardTransactions).orderBy(giftCardTransactions.giftCardId, giftCardTransactions.id),
+    discounts: await read.select().from(discounts).orderBy(discounts.id),
+    discountUses: await read.select().from(discountUses).orderBy(discountUses.orderId, discountUses.discountId),
     affiliates: await read.select().from(affiliates).orderBy(affiliates.id),
     commissions: await read.select().from(commissions).orderBy(commissions.orderId),
     movements: await read.select().from(unifiedTransactions).orderBy(unifiedTransactions.key),

@@ -1,4 +1,5 @@
 import { tryDiscountCode } from '../discount/index.ts'
+import { shopOf } from '../shop/index.ts'
 import { changing } from './changes.ts'
 import type { CartDeps } from './parts.ts'
 import { type CartCaller, cartOf, isServer, notOpen } from './service.ts'
@@ -26,6 +27,7 @@ export async function changeDiscountCode(
     code,
     currency: cart.currency,
     shopper: { shopId: shop.id, customerId, email: cart.email },
+    mode: (await shopOf(deps, shop)).mode,
     cartId,
     customerId: customerId ?? undefined,
     // Behind a secret key all shoppers of a shop have one address.

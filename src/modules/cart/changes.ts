@@ -5,8 +5,8 @@ import { newCartId } from '../../lib/ids.ts'
 import type { Optional } from '../../lib/records.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
 import type { AddressFields } from '../customer/domain.ts'
-import { noOffers } from '../discount/domain.ts'
 import { checkedAddress, emailOf } from '../customer/index.ts'
+import { noOffers } from '../discount/domain.ts'
 import type { Shop } from '../shop/domain.ts'
 import { shopOf } from '../shop/index.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
@@ -142,7 +142,11 @@ export async function changing(
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
   for (let tries = 0; tries < triesMax; tries++) {
     const now = deps.clock.now()
-    const { cart: before, snapshot: found, beside: sellable } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0, isToChange: true })
+    const {
+      cart: before,
+      snapshot: found,
+      beside: sellable,
+    } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0, isToChange: true })
     const { snapshot: decided, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
     const snapshot = await withOffers(deps, decided)
     const cart = { ...snapshot.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }

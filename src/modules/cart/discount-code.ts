@@ -20,7 +20,10 @@ export async function changeDiscountCode(
   const { principal, shop } = caller
   const cart = await cartOf(deps, caller, cartId)
   if (cart.status !== 'OPEN') throw notOpen()
-  if (code === null) return changing(deps, caller, cartId, async (snapshot) => ({ snapshot: { ...snapshot, cart: { ...snapshot.cart, discountCode: null } } }))
+  if (code === null)
+    return changing(deps, caller, cartId, async (snapshot) => ({
+      snapshot: { ...snapshot, cart: { ...snapshot.cart, discountCode: null } },
+    }))
   // A guest's cart becomes that of the customer who changes it.
   const customerId = principal.kind === 'customer' ? principal.id : cart.customerId
   const offer = await tryDiscountCode(deps, {

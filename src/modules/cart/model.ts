@@ -39,8 +39,12 @@ export const CartRecord = t.Object(
     giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema }), {
       description: '`amount` is what a card pays of the present total',
     }),
-    discountCode: nullable(t.String({ description: 'The code that the shopper has put on it; whether it counts, `discounts` and `notices` say' })),
-    discounts: t.Array(CountedDiscount, { description: 'Those that count: one that takes something off the lines, and one of free shipping' }),
+    discountCode: nullable(
+      t.String({ description: 'The code that the shopper has put on it; whether it counts, `discounts` and `notices` say' }),
+    ),
+    discounts: t.Array(CountedDiscount, {
+      description: 'Those that count: one that takes something off the lines, and one of free shipping',
+    }),
     email: nullable(t.String({ description: 'Null once the cart is not open any more, as the addresses' })),
     shippingAddress: nullable(PostalAddress),
     billingAddress: nullable(PostalAddress),

@@ -94,7 +94,9 @@ export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: 
   const { discountCode } = snapshot.cart
   if (discountCode === null) return []
   const offer = codedOffer(snapshot)
-  const message = offer ? whyNotCounted(snapshot.offers, offer, offered, discounts) : `The discount code ${discountCode} is not offered any more`
+  const message = offer
+    ? whyNotCounted(snapshot.offers, offer, offered, discounts)
+    : `The discount code ${discountCode} is not offered any more`
   return message === undefined ? [] : [{ code: 'DISCOUNT_NOT_COUNTED', message }]
 }
 

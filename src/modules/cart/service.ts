@@ -7,9 +7,9 @@ import { dayMs } from '../../lib/day.ts'
 import { pick } from '../../lib/records.ts'
 import type { Sellable } from '../catalog/domain.ts'
 import { sellables, sellablesInCart } from '../catalog/index.ts'
-import { offersOfCart, offersWith } from '../discount/index.ts'
-import { noOffers, type Offer } from '../discount/domain.ts'
 import { noProvinces, type Provinces, provinces } from '../countries/domain.ts'
+import { noOffers, type Offer } from '../discount/domain.ts'
+import { offersOfCart, offersWith } from '../discount/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
 import type { Shop } from '../shop/domain.ts'
 import { readShop, shopOf } from '../shop/index.ts'
@@ -136,8 +136,10 @@ async function snapshotFrom(deps: CartDeps, { cart, shop, contents, found, offer
 export async function withOffers(deps: CartDeps, snapshot: CartSnapshot): Promise<CartSnapshot> {
   const { cart: shopper, shop, items, offers } = snapshot
   if (offers.all.length === 0) return snapshot
+  // A change may have taken its code off the cart.
+  const all = offers.all.filter(({ codeKey }) => codeKey === null || codeKey === shopper.discountCode)
   const productIds = items.flatMap(({ sellable }) => (sellable ? [sellable.product.id] : []))
-  return { ...snapshot, offers: await offersWith(deps, offers.all, { shopper, mode: shop.mode, productIds }) }
+  return { ...snapshot, offers: await offersWith(deps, all, { shopper, mode: shop.mode, productIds }) }
 }
 
 /** What is needed to tell the regions of a shop's tax rates: of one that has none, nothing is loaded. */
@@ -183,8 +185,7 @@ export async function readCart(deps: CartDeps, caller: CartCaller, cartId: strin
   if (sold) return soldView(snapshot, sold, deps.clock.now())
   const view = cartView(snapshot, deps.clock.now())
   const shown = shownBy(view)
-  const isNew =
-    shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
+  const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
   // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
   if (!isServer(caller.principal) && cart.status === 'OPEN' && isNew)
     await deps.db

@@ -134,7 +134,13 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     /** Notes what the shopper was shown of a cart, if it is still as it was at `updatedAt`. */
     async noteShown(
       tx: Writer,
-      { id, updatedAt, shownTotal, shownDue, shownDiscounts }: Pick<Cart, 'id' | 'updatedAt' | 'shownTotal' | 'shownDue' | 'shownDiscounts'>,
+      {
+        id,
+        updatedAt,
+        shownTotal,
+        shownDue,
+        shownDiscounts,
+      }: Pick<Cart, 'id' | 'updatedAt' | 'shownTotal' | 'shownDue' | 'shownDiscounts'>,
     ): Promise<void> {
       await tx
         .update(carts)

@@ -215,7 +215,9 @@ export function whyNotCounted(offers: Offers, offer: Offer, offered: Offered, co
   switch (why) {
     case undefined:
       if (offer.kind === 'FREE_SHIPPING') return `${name} makes the shipping free: so far the cart has none that costs something`
-      return counted.some((one) => one.offer.kind !== 'FREE_SHIPPING') ? `${name} does not count: another discount takes off more` : undefined
+      return counted.some((one) => one.offer.kind !== 'FREE_SHIPPING')
+        ? `${name} does not count: another discount takes off more`
+        : undefined
     case 'UNDER_MINIMUM':
       return `${name} counts from ${decimalOf(offer.minSubtotal ?? 0, decimalsOf(offered.currency))} ${offered.currency} on, of what it is for`
     case 'NOTHING_ELIGIBLE':

@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import {
-  codeForm,
   CurrencyCode,
+  codeForm,
   fieldsOf,
   Instant,
   instantOf,
@@ -50,7 +50,8 @@ export const CountedDiscount = t.Object(
   { ...fieldsOf(t.String(), 'id', 'title'), code: nullable(t.String()), kind: oneOf(discountKinds), amount: MoneySchema },
   {
     title: 'CountedDiscount',
-    description: '`amount` is what it takes off; of FREE_SHIPPING what the shipping would have cost, which is no part of the discount in the totals',
+    description:
+      '`amount` is what it takes off; of FREE_SHIPPING what the shipping would have cost, which is no part of the discount in the totals',
   },
 )
 
@@ -64,13 +65,14 @@ const amount = (description: string) =>
       { description },
     ),
   )
-const ids = (most: number, description: string) =>
-  maybe(t.Array(text(64, { minLength: 1 }), { minItems: 1, maxItems: most, description }))
+const ids = (most: number, description: string) => maybe(t.Array(text(64, { minLength: 1 }), { minItems: 1, maxItems: most, description }))
 const limit = (description: string) => maybe(integer({ minimum: 1, maximum: usageMax, description }))
 const title = text(titleMax, { ...publicName, description: 'What shoppers see of it' })
 
 const fields = {
-  code: maybe(text(codeMax, { minLength: 1, ...codeForm, description: 'Whatever its case, one a shop; left out or null: it counts by itself' })),
+  code: maybe(
+    text(codeMax, { minLength: 1, ...codeForm, description: 'Whatever its case, one a shop; left out or null: it counts by itself' }),
+  ),
   valueBps: maybe(integer({ minimum: 1, maximum: bpsOfWhole, description: 'Of PERCENT: hundredths of a percent, at most all of it' })),
   amount: amount('Of FIXED'),
   minSubtotal: amount('What the lines that it is for must come to, before discounts'),

@@ -35,7 +35,11 @@ export async function offersWith(deps: DiscountDeps, all: readonly Offer[], { sh
   return { all, collections, uses }
 }
 
-async function collectionsFor({ discountStore }: DiscountDeps, offers: readonly Offer[], productIds: readonly string[]): Promise<Offers['collections']> {
+async function collectionsFor(
+  { discountStore }: DiscountDeps,
+  offers: readonly Offer[],
+  productIds: readonly string[],
+): Promise<Offers['collections']> {
   const wanted = new Set(offers.flatMap(({ of }) => (of ? [...of.collections] : [])))
   const products = [...new Set(productIds)]
   return wanted.size === 0 || products.length === 0 ? noOffers.collections : discountStore.collectionsOf(products, [...wanted])

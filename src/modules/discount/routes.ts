@@ -23,18 +23,22 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
       response: { 200: Discounts, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's discounts", description: 'Newest first, whatever their status; not those that were removed.' },
     })
-    .post('/discounts', ({ body, shop, actor, once }) => once(201, (write) => createDiscount(deps, { shop, actor, write }, timesInMs(body))), {
-      access: 'management',
-      versioned: true,
-      idempotent: true,
-      body: CreateDiscount,
-      response: { 201: DiscountRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-      detail: {
-        summary: 'Make a discount',
-        description:
-          'With a `code` it counts for carts that have the code, without one for all. Of all that could count for a cart the one that takes off the most does (of equal ones that with a code, then the oldest), beside one FREE_SHIPPING. PERCENT is half-even of the lines that it is for; FIXED takes off no more than these come to. What is taken off is parted among the lines in proportion, by largest remainder, and each is taxed on what is left. 409 when another discount of the shop has the code, with 10,000 discounts, and with 50 that are ACTIVE, have no code and have not ended.',
+    .post(
+      '/discounts',
+      ({ body, shop, actor, once }) => once(201, (write) => createDiscount(deps, { shop, actor, write }, timesInMs(body))),
+      {
+        access: 'management',
+        versioned: true,
+        idempotent: true,
+        body: CreateDiscount,
+        response: { 201: DiscountRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Make a discount',
+          description:
+            'With a `code` it counts for carts that have the code, without one for all. Of all that could count for a cart the one that takes off the most does (of equal ones that with a code, then the oldest), beside one FREE_SHIPPING. PERCENT is half-even of the lines that it is for; FIXED takes off no more than these come to. What is taken off is parted among the lines in proportion, by largest remainder, and each is taxed on what is left. 409 when another discount of the shop has the code, with 10,000 discounts, and with 50 that are ACTIVE, have no code and have not ended.',
+        },
       },
-    })
+    )
     .get('/discounts/:id', ({ params, shop }) => readDiscount(deps, shop.id, params.id), {
       access: 'management',
       versioned: true,
@@ -72,7 +76,10 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
         access: 'management',
         versioned: true,
         params: RecordId,
-        response: { 204: t.Void({ description: 'The discount is gone; orders keep what they have of it' }), ...errorResponses(401, 403, 404) },
+        response: {
+          204: t.Void({ description: 'The discount is gone; orders keep what they have of it' }),
+          ...errorResponses(401, 403, 404),
+        },
         detail: { summary: 'Remove a discount', description: 'Its code is free from then on.' },
       },
     )

@@ -145,7 +145,12 @@ async function assertOfShop(tx: Writer, deps: DiscountDeps, shopId: string, { pr
 }
 
 /** @throws AppError CONFLICT when a shop would have too many */
-async function assertRoom(tx: Writer, { discountStore, clock }: DiscountDeps, before: Discount | undefined, after: Discount): Promise<void> {
+async function assertRoom(
+  tx: Writer,
+  { discountStore, clock }: DiscountDeps,
+  before: Discount | undefined,
+  after: Discount,
+): Promise<void> {
   const now = clock.now()
   const isAutomatic = (one: Discount) => one.codeKey === null && one.status === 'ACTIVE' && !isEnded(one, now)
   const isNewlyAutomatic = isAutomatic(after) && !(before && isAutomatic(before))
@@ -154,7 +159,10 @@ async function assertRoom(tx: Writer, { discountStore, clock }: DiscountDeps, be
   const { all, automatic } = await discountStore.counts(tx, after.shopId, now)
   if (!before && all >= discountsPerShopMax) throw new AppError('CONFLICT', `A shop has at most ${discountsPerShopMax} discounts`)
   if (isNewlyAutomatic && automatic >= automaticPerShopMax)
-    throw new AppError('CONFLICT', `At most ${automaticPerShopMax} discounts of a shop count without a code: disable one, or give this one a code`)
+    throw new AppError(
+      'CONFLICT',
+      `At most ${automaticPerShopMax} discounts of a shop count without a code: disable one, or give this one a code`,
+    )
 }
 
 /** A discount of the shop. @throws AppError NOT_FOUND, also for another shop's */

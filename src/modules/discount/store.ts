@@ -55,15 +55,7 @@ const ofCart = prepare((queries) =>
   queries
     .select()
     .from(discounts)
-    .where(
-      and(
-        valuesOf(discounts, ['shopId']),
-        or(
-          and(isAutomatic, notLongOver),
-          sql`${discounts.codeKey} = ${codeOfCart}`,
-        ),
-      ),
-    )
+    .where(and(valuesOf(discounts, ['shopId']), or(and(isAutomatic, notLongOver), sql`${discounts.codeKey} = ${codeOfCart}`)))
     .orderBy(asc(discounts.id))
     .limit(2 * automaticPerShopMax + 1),
 )
@@ -277,4 +269,3 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     },
   }
 }
-

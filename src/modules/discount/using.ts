@@ -4,13 +4,19 @@ import { type Closed, type Counted, closedBy, closedWords, type DiscountUse, nam
 import { customerKeyOf, type Shopper } from './offers.ts'
 import type { DiscountDeps } from './parts.ts'
 
-const refused = (counted: Counted, why: Closed) => new AppError('CONFLICT', `${nameOf(counted.offer)} ${closedWords[why]}. Look at the cart again`)
+const refused = (counted: Counted, why: Closed) =>
+  new AppError('CONFLICT', `${nameOf(counted.offer)} ${closedWords[why]}. Look at the cart again`)
 const changed = (counted: Counted) => new AppError('CONFLICT', `${nameOf(counted.offer)} has changed. Look at the cart again`)
 
 /** In the order of the discounts' ids, so that writes which meet on several of them do not wait for each other in a ring. */
 const inOrder = (all: readonly Counted[]): Counted[] => [...all].sort((a, b) => (a.offer.id < b.offer.id ? -1 : 1))
 
-export type Using = { readonly orderId: string; readonly mode: DiscountUse['mode']; readonly shopper: Shopper; readonly counted: readonly Counted[] }
+export type Using = {
+  readonly orderId: string
+  readonly mode: DiscountUse['mode']
+  readonly shopper: Shopper
+  readonly counted: readonly Counted[]
+}
 
 /** Whose order it is, told before its write: within it nothing is waited for but what it locks. */
 export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<string> => {
@@ -55,7 +61,8 @@ export async function takeDiscounts(
     const current = await store.find(offer.shopId, offer.id, tx)
     const closed = current ? closedBy({ ...current, usageLimit: null }, 0, now) : 'DISABLED'
     if (closed !== undefined) throw refused(one, closed)
-    const isSame = current?.usageLimit === null && offer.usageLimit === null ? true : current?.usageLimit !== null && offer.usageLimit !== null
+    const isSame =
+      current?.usageLimit === null && offer.usageLimit === null ? true : current?.usageLimit !== null && offer.usageLimit !== null
     if (!isSame || current?.perCustomerLimit !== offer.perCustomerLimit) throw changed(one)
   }
 }

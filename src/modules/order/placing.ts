@@ -96,7 +96,12 @@ export async function placeOrder(
  * the customer's numbers. The shop's next number, for which all its orders wait, comes behind all of these.
  * @returns the ids of the variants that are counted
  */
-type Take = (tx: Writer, deps: OrderDeps, purchase: Purchase & { customer?: string | undefined }, draft: Omit<Order, 'number'>) => Promise<Set<string>>
+type Take = (
+  tx: Writer,
+  deps: OrderDeps,
+  purchase: Purchase & { customer?: string | undefined },
+  draft: Omit<Order, 'number'>,
+) => Promise<Set<string>>
 
 /** Looks at what it finds before it goes on, and says what is in the way. */
 const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced, customer }, draft) => {

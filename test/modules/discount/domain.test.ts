@@ -145,7 +145,13 @@ describe('what a discount takes off', () => {
         fc.infiniteStream(fc.nat()),
         (given, chance) => {
           const offers = given.map(({ hasCode, ...fields }, at) =>
-            one({ ...fields, amount: fields.valueBps, id: `disc_${at}`, code: hasCode ? `C${at}` : null, codeKey: hasCode ? `C${at}` : null }),
+            one({
+              ...fields,
+              amount: fields.valueBps,
+              id: `disc_${at}`,
+              code: hasCode ? `C${at}` : null,
+              codeKey: hasCode ? `C${at}` : null,
+            }),
           )
           const other = offers.map((offer) => ({ offer, by: chance.next().value })).toSorted((a, b) => a.by - b.by)
           const mixed = other.map(({ offer }) => offer)

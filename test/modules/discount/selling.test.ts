@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { findings } from '../../support/discounts.ts'
 import { testApp } from '../../support/app.ts'
 import { usd } from '../../support/catalog.ts'
+import { findings } from '../../support/discounts.ts'
 import { address, ok, sellingIn } from '../../support/selling.ts'
 
 const minute = 60_000
@@ -25,10 +25,21 @@ describe('a discount on a cart', () => {
     const cart = await s.shop.cart({ quantity: 3 })
     const shown = await s.read(cart)
     const counted = [{ id, title: 'Spring', code: null, kind: 'PERCENT', amount: usd(300) }]
-    expect(shown).toMatchObject({ discountCode: null, discounts: counted, notices: [], totals: { subtotal: usd(3_000), discount: usd(300), total: usd(2_700) } })
+    expect(shown).toMatchObject({
+      discountCode: null,
+      discounts: counted,
+      notices: [],
+      totals: { subtotal: usd(3_000), discount: usd(300), total: usd(2_700) },
+    })
     expect(shown.lines).toMatchObject([{ total: usd(3_000), discount: usd(300) }])
     const { order } = ok(await s.shop.checkout(cart)).body
-    expect(order).toMatchObject({ subtotal: usd(3_000), discountTotal: usd(300), total: usd(2_700), discounts: counted, status: 'CONFIRMED' })
+    expect(order).toMatchObject({
+      subtotal: usd(3_000),
+      discountTotal: usd(300),
+      total: usd(2_700),
+      discounts: counted,
+      status: 'CONFIRMED',
+    })
     expect(order.lines).toMatchObject([{ total: usd(3_000), discount: usd(300) }])
     const sold = await s.read(cart)
     expect(sold).toMatchObject({ discounts: counted, totals: shown.totals, lines: [{ discount: usd(300) }] })
@@ -61,7 +72,9 @@ describe('a discount on a cart', () => {
       notices: [{ code: 'DISCOUNT_NOT_COUNTED', message: 'The discount code FIVE does not count: another discount takes off more' }],
     })
     const much = ok(await s.code(cart, 'much')).body
-    expect(much.notices).toEqual([{ code: 'DISCOUNT_NOT_COUNTED', message: 'The discount code MUCH counts from 20.00 USD on, of what it is for' }])
+    expect(much.notices).toEqual([
+      { code: 'DISCOUNT_NOT_COUNTED', message: 'The discount code MUCH counts from 20.00 USD on, of what it is for' },
+    ])
     ok(await s.app.call('PATCH', `/cart/${cart}/items/${much.lines[0].id}`, { key: s.shop.publishableKey, body: { quantity: 2 } }))
     expect(await s.read(cart)).toMatchObject({ notices: [], totals: { total: usd(200) } })
   })
@@ -92,7 +105,13 @@ describe('a discount on a cart', () => {
     await s.discount({ ...percent, collectionIds: [collection.id] })
     const cart = await s.shop.cart()
     expect((await s.read(cart)).totals.discount).toEqual(usd(0))
-    const added = ok(await s.app.call('POST', `/cart/${cart}/items`, { key: s.shop.publishableKey, body: { variantId: cup.variants[0]?.id, quantity: 1 } }), 201).body
+    const added = ok(
+      await s.app.call('POST', `/cart/${cart}/items`, {
+        key: s.shop.publishableKey,
+        body: { variantId: cup.variants[0]?.id, quantity: 1 },
+      }),
+      201,
+    ).body
     expect(added.totals.discount).toEqual(usd(50))
     expect(added.lines.map((line: { discount: unknown }) => line.discount)).toEqual([usd(0), usd(50)])
     ok(await s.shop.put(`/collection-v2/${collection.id}/products`, { productIds: [s.shop.productId] }))
@@ -108,7 +127,10 @@ describe('a discount on a cart', () => {
     ok(await s.code(coded, 'soon'))
     s.app.clock.advance(minute)
     const refused = await s.shop.checkout(coded)
-    expect([refused.status, refused.body.message]).toEqual([409, 'The cart has changed. The discount code SOON has ended. Look at the cart again'])
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'The cart has changed. The discount code SOON has ended. Look at the cart again',
+    ])
     expect(await s.read(coded)).toMatchObject({ discountCode: null, discounts: [], notices: [], totals: { total: usd(1_000) } })
     expect(ok(await s.shop.checkout(coded)).body.order).toMatchObject({ total: usd(1_000), discounts: [] })
     expect((await s.shop.checkout(plain)).body.message).toBe('The cart has changed. The discount “Short” has ended. Look at the cart again')
@@ -118,7 +140,9 @@ describe('a discount on a cart', () => {
     ok(await s.code(first, 'once'))
     ok(await s.code(second, 'once'))
     ok(await s.shop.checkout(first))
-    expect((await s.shop.checkout(second)).body.message).toBe('The cart has changed. The discount code ONCE is used up. Look at the cart again')
+    expect((await s.shop.checkout(second)).body.message).toBe(
+      'The cart has changed. The discount code ONCE is used up. Look at the cart again',
+    )
     expect((await s.code(await s.shop.cart(), 'once')).body).toEqual(noDiscount)
   })
 
@@ -166,7 +190,9 @@ describe('limits of a discount', () => {
   test('of one customer it counts by account, else by e-mail address whatever its case, also at once', async () => {
     await using s = await shopWith()
     await s.discount({ ...percent, code: 'ONE', perCustomerLimit: 1 })
-    const carts = await Promise.all(Array.from({ length: 4 }, (_, at) => s.shop.cart({ email: at % 2 ? 'Guest@Example.com' : 'guest@example.com' })))
+    const carts = await Promise.all(
+      Array.from({ length: 4 }, (_, at) => s.shop.cart({ email: at % 2 ? 'Guest@Example.com' : 'guest@example.com' })),
+    )
     for (const cart of carts) ok(await s.code(cart, 'one'))
     const answers = await Promise.all(carts.map((cart) => s.shop.checkout(cart)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])

@@ -9,6 +9,7 @@ import fc from 'fast-check'
 import { engine } from '../../db/columns.ts'
 import { kybRecords } from '../../db/schema/kyb.ts'
 import { lendingApplications } from '../../db/schema/lending.ts'
+import { disableDiscounts } from '../../src/modules/discount/index.ts'
 import { apiDocument } from '../../src/cli/openapi.ts'
 import { type Processor, ProcessorRefused } from '../../src/clients/processors/processor.ts'
 import { system } from '../../src/core/change.ts'
@@ -462,6 +463,8 @@ async function filledCart(): Promise<Given> {
 }
 
 async function cartsToBuy(): Promise<string[]> {
+  // Those that were made up on the way may take off all of it.
+  await world.app.deps.db.write((tx) => disableDiscounts(tx, world.app.deps, world.everyone.merchant.shop.id))
   // Whatever was driven before: what a shop without methods sells needs no address.
   await world.app.call('PUT', '/shops/v2/shipping-methods', { ...world.everyone.credentials.merchant, body: { data: [] } })
   const carts = await Promise.all(Array.from({ length: 10 }, () => newCart({ email: 'buyer@example.com' })))

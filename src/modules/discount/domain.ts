@@ -100,14 +100,18 @@ export type Counted = { readonly offer: Offer; readonly amount: number; readonly
  * In whatever order they come, it is the same.
  */
 export function bestReduction(offers: Offers, offered: Offered): Counted | undefined {
-  let best: { offer: Offer; amount: number; totals: readonly number[] } | undefined
+  let best: Worth | undefined
   for (const offer of offers.all) {
     if (offer.kind === 'FREE_SHIPPING') continue
     const looked = lookAt(offers, offer, offered)
     if (looked.why !== undefined || looked.amount === 0) continue
-    if (!best || isBetter({ offer, amount: looked.amount }, best)) best = { offer, ...looked }
+    const worth = { offer, amount: looked.amount }
+    if (!best || isBetter(worth, best)) best = worth
   }
-  return best && { offer: best.offer, amount: best.amount, ofLines: allocated(best.amount, best.totals) }
+  if (!best) return undefined
+  const { offer, amount } = best
+  const totals = offered.lines.map(({ total, productId }) => (isOf(offers, offer, productId) ? total : 0))
+  return { offer, amount, ofLines: allocated(amount, totals) }
 }
 
 /**
@@ -135,24 +139,23 @@ function isBetter(a: Worth, b: Worth): boolean {
 
 type Looked =
   | { readonly why: Closed | 'OTHER_CURRENCY' | 'NOTHING_ELIGIBLE' | 'UNDER_MINIMUM' }
-  | { readonly why: undefined; readonly amount: number; readonly totals: readonly number[] }
+  | { readonly why: undefined; readonly amount: number }
 
-/** What one would take off, and of which lines: 0 where a line is none of its; or why it takes nothing. */
+/** What one would take off; or why it takes nothing. */
 function lookAt(offers: Offers, offer: Offer, { lines, currency, now }: Offered): Looked {
   const closed = closedIn(offers, offer, now)
   if (closed !== undefined) return { why: closed }
   if (offer.currency !== null && offer.currency !== currency) return { why: 'OTHER_CURRENCY' }
   let subtotal = 0
   let isAny = false
-  const totals = lines.map(({ total, productId }) => {
-    if (!isOf(offers, offer, productId)) return 0
+  for (const { total, productId } of lines) {
+    if (!isOf(offers, offer, productId)) continue
     isAny = true
     subtotal += total
-    return total
-  })
+  }
   if (!isAny) return { why: 'NOTHING_ELIGIBLE' }
   if (offer.minSubtotal !== null && subtotal < offer.minSubtotal) return { why: 'UNDER_MINIMUM' }
-  return { why: undefined, amount: reductionOf(offer, subtotal), totals }
+  return { why: undefined, amount: reductionOf(offer, subtotal) }
 }
 
 function isOf({ collections }: Offers, { of }: Offer, productId: string | undefined): boolean {

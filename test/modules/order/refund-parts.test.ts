@@ -6,7 +6,17 @@ import { amountAsked, isOf, leftOf, linesBack, paidFor, type RefundedLine, shelv
 
 type Before = Pick<Refund, 'status' | 'lines'>
 const line = (fields: Partial<OrderLine>): OrderLine =>
-  ({ id: 'line_1', variantId: 'var_1', quantity: 1, total: 0, discount: 0, taxInclusive: false, taxAmount: 0, tracked: true, ...fields }) as OrderLine
+  ({
+    id: 'line_1',
+    variantId: 'var_1',
+    quantity: 1,
+    total: 0,
+    discount: 0,
+    taxInclusive: false,
+    taxAmount: 0,
+    tracked: true,
+    ...fields,
+  }) as OrderLine
 const units = (quantity: number, restock = false, lineId = 'line_1') => ({ lineId, quantity, restock })
 const refused = (run: () => unknown): unknown => {
   try {

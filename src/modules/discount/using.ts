@@ -61,8 +61,7 @@ export async function takeDiscounts(
     const current = await store.find(offer.shopId, offer.id, tx)
     const closed = current ? closedBy({ ...current, usageLimit: null }, 0, now) : 'DISABLED'
     if (closed !== undefined) throw refused(one, closed)
-    const isSame =
-      current?.usageLimit === null && offer.usageLimit === null ? true : current?.usageLimit !== null && offer.usageLimit !== null
+    const isSame = (current?.usageLimit === null) === (offer.usageLimit === null)
     if (!isSame || current?.perCustomerLimit !== offer.perCustomerLimit) throw changed(one)
   }
 }

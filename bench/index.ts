@@ -1,6 +1,6 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging|trust|chain|kpi|backup|failover …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
- * the same files; of abuse and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
+ * `bun run bench [start|catalog|resolver|orders|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|backup|failover …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * the same files; of abuse, discounts and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
 import { rmSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { measureBackup } from './backup.ts'
 import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { measureChain } from './chain.ts'
+import { measureDiscounts } from './discounts.ts'
 import { measureFailover } from './failover.ts'
 import { measureHanging } from './hanging.ts'
 import { measureKpis } from './kpi.ts'
@@ -34,6 +35,7 @@ try {
   const server =
     Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']
   if (isWanted('buying') && server) await measureBuyingOnPostgres(server)
+  if (isWanted('discounts')) await measureDiscounts()
   if (isWanted('lending')) await measureLending(server)
   if (isWanted('lending') || isWanted('credit')) await measureLendingCredit()
   if (isWanted('lending') || isWanted('documents')) await measureLendingDocuments()

@@ -141,7 +141,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
   const id = newId('order')
   const paymentId = newId('payment')
   const bought = [variants[nth % variants.length], variants[(nth * 7 + 1) % variants.length]].filter((one) => one !== undefined)
-  const untaxed = { taxRateBps: 0, taxInclusive: false, taxAmount: 0 }
+  const untaxed = { discount: 0, taxRateBps: 0, taxInclusive: false, taxAmount: 0 }
   const lines = bought.map(({ id: variantId, price, ...named }, position) => ({
     orderId: id,
     position,
@@ -167,6 +167,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     mode: 'TEST',
     subtotal: total,
     discountTotal: 0,
+    discounts: [],
     shippingTotal: 0,
     taxTotal: 0,
     taxIncluded: 0,

@@ -1,6 +1,7 @@
 import { forgetOldAudit } from '../src/modules/audit/index.ts'
 import { forgetExpiredSessions } from '../src/modules/auth/index.ts'
 import { forgetCarts } from '../src/modules/cart/index.ts'
+import { forgetDiscounts } from '../src/modules/discount/index.ts'
 import { forgetExpiredKeys } from '../src/modules/idempotency/index.ts'
 import { forgetMails } from '../src/modules/mail/index.ts'
 import { forgetTokens } from '../src/modules/one-time-token/index.ts'
@@ -12,7 +13,7 @@ import type { AppDeps } from '../src/parts.ts'
 
 /**
  * Removes what has run out: sessions, mails and what they were good for, login attempts, idempotency keys, API keys that ended long ago, messages that went out long ago,
- * processors' messages of 90 days ago, what messages of service providers said by its retention, carts that were over long ago, rows of the audit trail by its retention.
+ * processors' messages of 90 days ago, what messages of service providers said by its retention, carts that were over long ago, discounts that were removed unused, rows of the audit trail by its retention.
  */
 export async function forget(deps: AppDeps): Promise<void> {
   await forgetExpiredSessions(deps)
@@ -24,5 +25,6 @@ export async function forget(deps: AppDeps): Promise<void> {
   await forgetPaymentMessages(deps)
   await emptyOldMessages(deps)
   await forgetCarts(deps)
+  await forgetDiscounts(deps)
   await forgetOldAudit(deps)
 }

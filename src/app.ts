@@ -10,13 +10,14 @@ import { affiliateRoutes } from './modules/affiliate/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
-import { cartGiftCardRoutes, cartRoutes } from './modules/cart/routes.ts'
+import { cartDiscountRoutes, cartGiftCardRoutes, cartRoutes } from './modules/cart/routes.ts'
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
 import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
+import { discountRoutes } from './modules/discount/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { jobRoutes } from './modules/job/routes.ts'
@@ -72,8 +73,10 @@ export function createApp(deps: AppDeps) {
     .use(blogRoutes(deps))
     .use(customerRoutes(deps))
     .use(giftCardRoutes(deps))
+    .use(discountRoutes(deps))
     .use(cartGiftCardRoutes(deps))
     .use(cartRoutes(deps))
+    .use(cartDiscountRoutes(deps))
     .use(checkoutRoutes(deps))
     .use(orderRoutes(deps))
     .use(orderPageRoutes(deps))

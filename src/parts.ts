@@ -13,6 +13,7 @@ import { cartParts } from './modules/cart/parts.ts'
 import { catalogParts } from './modules/catalog/parts.ts'
 import { creditParts } from './modules/credit/parts.ts'
 import { customerParts } from './modules/customer/parts.ts'
+import { discountParts } from './modules/discount/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
@@ -86,6 +87,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(catalogParts)
     .add(blogParts)
     .add(giftCardParts)
+    .add(discountParts)
     .add(cartParts)
     .add(affiliateParts)
     .add(webhookParts)

@@ -7,7 +7,7 @@ import { assertOpen, asWork, newWork, type Work } from '../work.ts'
 import type { Answer, Statement } from './wire.ts'
 
 /** In which works lock rows, by their tables: see docs/architecture.md. Others come behind them, and the number of a shop, for which all its orders wait, last. */
-const tablesInOrder = ['carts', 'orders', 'payments', 'refunds', 'variants', 'products', 'gift_cards', 'customer_totals']
+const tablesInOrder = ['carts', 'orders', 'payments', 'refunds', 'variants', 'products', 'gift_cards', 'discounts', 'customer_totals']
 const lastTable = 'order_numbers'
 
 /** What a work has sent, as far as it is noted. */

@@ -16,6 +16,16 @@ export type Address = {
   phone: string | null
 }
 
+/** A discount of an order, in minor units of its currency. */
+export type OrderDiscount = {
+  id: string
+  title: string
+  /** As the shop wrote it; null of one that counted by itself. */
+  code: string | null
+  kind: 'PERCENT' | 'FIXED' | 'FREE_SHIPPING'
+  amount: number
+}
+
 const shopId = () =>
   text('shop_id')
     .notNull()
@@ -60,7 +70,14 @@ export const customerTotals = table(
 
 /** Keys of the instance that never change, sealed under the master key: changing one would lose what it protects. */
 export const instanceKeys = table('instance_keys', {
-  purpose: word('purpose', ['GIFT_CARD_CODES', 'SANDBOX_WEBHOOKS', 'CLIENT_ADDRESSES', 'PAYMENT_CALLBACKS', 'ORDER_LINKS']).primaryKey(),
+  purpose: word('purpose', [
+    'GIFT_CARD_CODES',
+    'SANDBOX_WEBHOOKS',
+    'CLIENT_ADDRESSES',
+    'PAYMENT_CALLBACKS',
+    'ORDER_LINKS',
+    'DISCOUNT_CUSTOMERS',
+  ]).primaryKey(),
   sealedKey: text('sealed_key').notNull(),
   createdAt: instant('created_at').notNull(),
 })
@@ -126,6 +143,10 @@ export const carts = table(
     affiliateCode: text('affiliate_code'),
     /** When the affiliate's code was put in: an attribution counts for so long. */
     affiliateAt: instant('affiliate_at'),
+    /** As codes of discounts are compared; whether it counts is looked at each time. */
+    discountCode: text('discount_code'),
+    /** The ids of the discounts that the shopper was shown last, with commas. */
+    shownDiscounts: text('shown_discounts').notNull().default(''),
     /** The total and the amount due that the shopper was shown last: nothing else is charged. */
     shownTotal: money('shown_total').notNull(),
     shownDue: money('shown_due').notNull(),
@@ -184,6 +205,8 @@ export const orders = table(
     currency: text('currency').notNull(),
     subtotal: money('subtotal').notNull(),
     discountTotal: money('discount_total').notNull(),
+    /** Which discounts counted, as they were then. One of free shipping is no part of the total, and has what the shipping would have cost. */
+    discounts: json<OrderDiscount[]>('discounts').notNull().default(sql`'[]'`),
     shippingTotal: money('shipping_total').notNull(),
     /** On top of the prices. */
     taxTotal: money('tax_total').notNull(),
@@ -295,7 +318,10 @@ export const orderLines = table(
     sku: text('sku'),
     quantity: int('quantity').notNull(),
     unitPrice: money('unit_price').notNull(),
+    /** Before discounts. */
     total: money('total').notNull(),
+    /** What of the order's discounts is this line's. */
+    discount: money('discount').notNull().default(0),
     taxRateBps: int('tax_rate_bps').notNull(),
     taxInclusive: bool('tax_inclusive').notNull(),
     taxAmount: money('tax_amount').notNull(),

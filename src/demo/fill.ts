@@ -16,6 +16,7 @@ import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmai
 import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/index.ts'
 import type { AppDeps } from '../parts.ts'
 import { demoOperator, demoShop } from './data.ts'
+import { makeDiscounts } from './discounts.ts'
 import { fillLending } from './lending.ts'
 import { fillNewcomers } from './newcomers.ts'
 import { type Market, sell } from './orders.ts'
@@ -99,6 +100,7 @@ async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: ()
     Promise.all(plan.customers.map((planned) => customerOf(deps, shop, planned).finally(done))),
     makeProducts(deps, shop, plan, until, done),
     makePartners(deps, shop, plan),
+    makeDiscounts(inThePast(deps, plan.opensAt), shop),
     issueCards(deps, shop, plan, until),
   ])
   await Promise.all([makeCollections(deps, shop, plan), makeBlogs(deps, shop, plan)])

@@ -13,6 +13,7 @@ const kindsBySegment: Record<string, IdKind> = {
   cart: 'cart',
   'collection-v2': 'collection',
   customer: 'customer',
+  discounts: 'discount',
   giftcard: 'giftCard',
   kyb: 'kyb',
   'lending-application': 'lendingApplication',

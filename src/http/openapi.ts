@@ -68,6 +68,7 @@ const tagDescriptions: Record<string, string> = {
   Catalog: 'Products, variants and collections.',
   Blogs: 'Blog posts.',
   Customers: "A shop's customers and their address books.",
+  Discounts: 'What a shop takes off its prices, by code or by itself.',
   'Gift cards': 'Issued by a shop, and put on carts.',
   'Payment methods': 'How a shop may be paid, and what its payment page is told of it.',
   Carts: 'What a shopper is about to buy, and the checkout.',

@@ -45,6 +45,8 @@ export const publicName = {
   pattern: `^[^${unseen}]*[^\\s${unseen}${shapeless}][^${unseen}]*$`,
   rule: 'a text that is not blank, without control characters, line breaks and overrides of its direction',
 } as const
+/** Of what somebody types to be given something: one word, in which everything can be seen. */
+export const codeForm = { pattern: `^[^\\s${unseen}${shapeless}]+$`, rule: 'a text without blanks and control characters' } as const
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })

@@ -19,6 +19,7 @@ export const idPrefixes = {
   address: 'addr',
   giftCard: 'gift',
   giftCardTransaction: 'gtx',
+  discount: 'disc',
   cart: 'cart',
   line: 'line',
   order: 'order',

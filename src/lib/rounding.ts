@@ -9,5 +9,13 @@ export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
 }
 
 /** `amount × numerator / denominator` in minor units, exactly rounded half-even. */
-export const shareOf = (amount: number, numerator: number, denominator: number): number =>
-  Number(divideHalfEven(BigInt(amount) * BigInt(numerator), BigInt(denominator)))
+export function shareOf(amount: number, numerator: number, denominator: number): number {
+  const product = amount * numerator
+  // Most are small, and exact without large numbers: each price is asked for by several of them.
+  if (!(product >= 0 && product <= Number.MAX_SAFE_INTEGER && denominator > 0 && 2 * denominator <= Number.MAX_SAFE_INTEGER))
+    return Number(divideHalfEven(BigInt(amount) * BigInt(numerator), BigInt(denominator)))
+  const rest = product % denominator
+  const quotient = (product - rest) / denominator
+  const up = 2 * rest > denominator || (2 * rest === denominator && quotient % 2 === 1)
+  return up ? quotient + 1 : quotient
+}

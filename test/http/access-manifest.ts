@@ -103,6 +103,12 @@ export const accessManifest: Record<string, Access> = {
   'GET /affiliates/:id': 'management',
   'PATCH /affiliates/:id': 'management',
 
+  'GET /discounts': 'management',
+  'POST /discounts': 'management',
+  'GET /discounts/:id': 'management',
+  'PATCH /discounts/:id': 'management',
+  'DELETE /discounts/:id': 'management',
+  'PATCH /cart/:id/discount': 'cart',
   'GET /giftcard': 'management',
   'POST /giftcard': 'management',
   'PATCH /giftcard/:id': 'management',

@@ -40,6 +40,7 @@ const address = {
 }
 const blog = { title: 'News', bodyHtml: `<p>${planted}</p>`, author: `${planted} Writer`, excerpt: planted }
 const partner = { name: `${planted} Partner`, code: 'partner', rateBps: 500 }
+const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 const customer = { email: `${planted}@example.com`, name: `${planted} Customer`, phone: `${planted} 1` }
 const endpoint = { url: `https://hooks.example/${planted}?token=${planted}`, events: ['order.confirmed'] }
 const shipping = { code: 'post', title: 'By post', price: { amount: 500, currency: 'USD' } }
@@ -111,6 +112,9 @@ const changes: Record<string, Prepare> = {
     path: `/affiliates/${await made(shop, '/affiliates', partner)}`,
     body: { rateBps: 700 },
   }),
+  'POST /discounts': () => ({ path: '/discounts', body: discount }),
+  'PATCH /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}`, body: { valueBps: 500 } }),
+  'DELETE /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}` }),
   'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000), note: planted } }),
   'PATCH /giftcard/:id': async (shop) => ({
     path: `/giftcard/${(await shop.giftCard(5_000)).id}`,

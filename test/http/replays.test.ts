@@ -45,6 +45,10 @@ const keyed: Record<string, Prepare> = {
     const id = await made(shop, '/affiliates', { name: 'Partner', code: 'partner', rateBps: 500 })
     return { path: `/affiliates/${id}`, body: { rateBps: 700 }, other: { rateBps: 800 }, by: ofMerchant(shop), table: 'affiliates', id }
   },
+  'PATCH /discounts/:id': async (shop) => {
+    const id = await made(shop, '/discounts', { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 })
+    return { path: `/discounts/${id}`, body: { valueBps: 500 }, other: { valueBps: 600 }, by: ofMerchant(shop), table: 'discounts', id }
+  },
   'PATCH /giftcard/:id': async (shop) => {
     const { id } = await shop.giftCard(5_000)
     return {

@@ -32,6 +32,7 @@ const collection = (shop: Selling) => made(shop, '/collection-v2', { title: 'Sum
 const blog = (shop: Selling) => made(shop, '/blogs', { title: 'News', bodyHtml: '' })
 const titled = (nth: number) => ({ title: `Title ${nth}` })
 const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
+const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
 
 /** A processor that knows an account. */
@@ -116,6 +117,14 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   'PATCH /affiliates/:id': async (shop) => {
     const path = `/affiliates/${await made(shop, '/affiliates', partner)}`
     return { read: path, path, body: (nth) => ({ rateBps: nth }) }
+  },
+  'PATCH /discounts/:id': async (shop) => {
+    const path = `/discounts/${await made(shop, '/discounts', discount)}`
+    return { read: path, path, body: (nth) => ({ valueBps: nth + 1 }) }
+  },
+  'DELETE /discounts/:id': async (shop) => {
+    const path = `/discounts/${await made(shop, '/discounts', discount)}`
+    return { read: path, path, raises: false }
   },
   'PATCH /giftcard/:id': async (shop) => ({
     path: `/giftcard/${(await shop.giftCard(5_000)).id}`,

@@ -1,5 +1,6 @@
 /** Everything that selling writes down, read straight from the database; and what must hold of it. */
 import { productDocuments, variants } from '../../db/schema/catalog.ts'
+import { discounts, discountUses } from '../../db/schema/discounts.ts'
 import { affiliates, commissions, unifiedTransactions } from '../../db/schema/ledger.ts'
 import { outbox } from '../../db/schema/outbox.ts'
 import { disputes, paymentMessages, payments, refunds } from '../../db/schema/payments.ts'
@@ -44,6 +45,8 @@ export async function booksOf({ deps: { db } }: Pick<TestApp, 'deps'>) {
       .orderBy(productDocuments.productId),
     cards: await read.select().from(giftCards).orderBy(giftCards.id),
     cardMoves: await read.select().from(giftCardTransactions).orderBy(giftCardTransactions.giftCardId, giftCardTransactions.id),
+    discounts: await read.select().from(discounts).orderBy(discounts.id),
+    discountUses: await read.select().from(discountUses).orderBy(discountUses.orderId, discountUses.discountId),
     affiliates: await read.select().from(affiliates).orderBy(affiliates.id),
     commissions: await read.select().from(commissions).orderBy(commissions.orderId),
     movements: await read.select().from(unifiedTransactions).orderBy(unifiedTransactions.key),
@@ -112,6 +115,7 @@ export function violationsOf(books: Books): string[] {
   }
   stock(books, rule, same)
   giftCardLedgers(books, rule, same)
+  discountUsesOf(books, rule, same)
   numbersAndCarts(books, rule, same)
   customersAndPartners(books, rule, same)
   return found
@@ -156,6 +160,12 @@ function sums({ lines, orderCards, payments: paid }: Books, order: OneOrder, sam
   const what = (field: string) => `${field} of order ${order.number}`
   for (const line of own) same(line.total, line.unitPrice * line.quantity, what('line total'))
   same(order.subtotal, sum(own.map(({ total }) => total)), what('subtotal'))
+  same(order.discountTotal, sum(own.map(({ discount }) => discount)), what('discount'))
+  same(order.discountTotal, sum(order.discounts.map(({ kind, amount }) => (kind === 'FREE_SHIPPING' ? 0 : amount))), what('discounts'))
+  for (const line of own) same(line.discount, Math.min(line.total, Math.max(0, line.discount)), what('line discount'))
+  // One that takes something off, and one of free shipping.
+  same(order.discounts.length, new Set(order.discounts.map(({ kind }) => kind === 'FREE_SHIPPING')).size, what('number of discounts'))
+  if (order.discounts.some(({ kind }) => kind === 'FREE_SHIPPING')) same(order.shippingTotal, 0, what('free shipping'))
   same(order.taxTotal, sum(own.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount))), what('tax'))
   same(order.taxIncluded, sum(own.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0))), what('included tax'))
   same(order.total, order.subtotal + order.shippingTotal + order.taxTotal - order.discountTotal, what('total'))
@@ -271,6 +281,26 @@ function giftCardLedgers({ cards, cardMoves, orderCards }: Books, rule: Rule, sa
     same(moved('HOLD'), -amount, 'hold of a gift card')
     rule([0, amount].includes(moved('RELEASE')), 'a hold was released in part, or twice')
     same(moved('REFUND'), refunded, 'refunds in the ledger of a gift card')
+  }
+}
+
+/** An order has its discounts for as long as it may be one, and limits hold of those that have. */
+function discountUsesOf({ discounts: all, discountUses: uses, orders }: Books, rule: Rule, same: Same): void {
+  for (const { id, holds, number, discounts: own } of orders) {
+    const expected = holds === 'RELEASED' ? [] : own.map((one) => one.id)
+    const found = uses.filter(({ orderId }) => orderId === id).map(({ discountId }) => discountId)
+    same(found.length, expected.length, `uses of discounts by order ${number}`)
+    rule(
+      found.every((one) => expected.includes(one)),
+      `order ${number} uses another discount`,
+    )
+  }
+  for (const { id, title, usageLimit, perCustomerLimit, used } of all) {
+    const own = uses.filter(({ discountId }) => discountId === id)
+    if (usageLimit !== null) same(used, own.length, `uses of ${title}`)
+    rule(usageLimit === null || used <= usageLimit, `${title} was used ${used} times of ${usageLimit}`)
+    for (const [, some] of Map.groupBy(own, ({ customer }) => customer))
+      rule(perCustomerLimit === null || some.length <= perCustomerLimit, `${title} was used ${some.length} times by one customer`)
   }
 }
 

@@ -66,6 +66,14 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
     const expiresAt = lifeMs === null ? null : app.clock.now() + lifeMs
     cards.push((await issueGiftCard(app.deps, { shop: shop.shop, actor: system }, { amount: money(amount), expiresAt })).code)
   }
+  for (const discount of [
+    { title: 'All', kind: 'PERCENT', valueBps: 725, perCustomerLimit: 3 },
+    { title: 'Few', code: 'FEW', kind: 'PERCENT', valueBps: 3_333, usageLimit: 3 },
+    { title: 'Each', code: 'EACH', kind: 'FIXED', amount: money(price), perCustomerLimit: 1, productIds: [own.id, ahead.id] },
+    { title: 'Free', code: 'FREE', kind: 'FREE_SHIPPING', minSubtotal: money(2 * price), usageLimit: 4 },
+    { title: 'Whole', code: 'WHOLE', kind: 'PERCENT', valueBps: 10_000, usageLimit: 1 },
+  ])
+    ok(await shop.post('/discounts', discount), 201)
   return {
     secretKey: shop.secretKey,
     publishableKey: shop.publishableKey,
@@ -85,6 +93,7 @@ export type Action =
   | { do: 'change'; cart: number; line: number; quantity: number }
   | { do: 'remove'; cart: number; line: number }
   | { do: 'apply' | 'unapply'; cart: number; card: number }
+  | { do: 'code'; cart: number; code: string | null }
   | { do: 'checkout'; cart: number; token: string; again: boolean }
   | { do: 'return'; cart: number }
   | { do: 'confirm'; payment: number }
@@ -119,6 +128,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('change' as const), cart: one, line: one, quantity: few }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), cart: one, line: one }) },
   { weight: 2, arbitrary: fc.record({ do: word('apply', 'unapply'), cart: one, card: one }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('code' as const), cart: one, code: word('few', 'EACH', 'Free', 'whole', 'none') }) },
   {
     weight: 14,
     arbitrary: fc.record({ do: fc.constant('checkout' as const), cart: one, token, again: fc.constantFrom(false, false, true) }),
@@ -268,6 +278,10 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
         return onOpen(action.cart, (cart) => apply(cart, action.card))
       case 'unapply':
         return onOpen(action.cart, ({ id, auth }) => app.call('PATCH', '/giftcard/remove', { ...auth, body: { cartId: id } }))
+      case 'code':
+        return onOpen(action.cart, ({ id, auth }) =>
+          app.call('PATCH', `/cart/${id}/discount`, { ...auth, body: { code: action.code === 'none' ? null : action.code } }),
+        )
       case 'checkout':
         return checkOut(action)
       case 'return':

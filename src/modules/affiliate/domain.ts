@@ -21,9 +21,11 @@ export const normalCode = (code: string): string => code.toLowerCase()
 /** Whether a click still counts for an order. */
 export const isRecentClick = (clickedAt: number, orderedAt: number): boolean => clickedAt >= orderedAt - attributionWindowMs
 
-/** What a partner earns by an order: of the goods less discounts, without shipping and tax; half-even. */
-export const commissionOf = ({ subtotal, discountTotal }: { subtotal: number; discountTotal: number }, rateBps: number): number =>
-  shareOf(Math.max(0, subtotal - discountTotal), rateBps, rateMaxBps)
+/** What a partner earns by an order: of the goods less discounts, without shipping and tax, also that which the prices hold; half-even. */
+export const commissionOf = (
+  { subtotal, discountTotal, taxIncluded }: { subtotal: number; discountTotal: number; taxIncluded: number },
+  rateBps: number,
+): number => shareOf(Math.max(0, subtotal - discountTotal - taxIncluded), rateBps, rateMaxBps)
 
 /**
  * A commission after refunds of an order, `refunded` altogether out of `of`: what is taken back is in proportion, half-even,

@@ -28,7 +28,7 @@ import { commissionStore } from './store.ts'
 /** An order, as far as a partner earns by it. */
 export type AttributedOrder = Pick<
   Order,
-  'id' | 'shopId' | 'currency' | 'subtotal' | 'discountTotal' | 'affiliateCode' | 'affiliateAt' | 'createdAt'
+  'id' | 'shopId' | 'currency' | 'subtotal' | 'discountTotal' | 'taxIncluded' | 'affiliateCode' | 'affiliateAt' | 'createdAt'
 >
 
 /** A click may be a cart's too. */

@@ -29,6 +29,14 @@ export const loginDelayMs = 1_000
 export const loginsWaitingMax = { key: 100, all: 2_000 }
 /** What a hundred take on a small machine. */
 export const loginsWaitingRetrySeconds = 10
+/** Failed tries of what shoppers type from a card or a mail, such as the code of a gift card: of a cart, a customer, an address. */
+export type CodeTries = { readonly cart: Limit; readonly customer: Limit; readonly address: Limit }
+/** @param what the codes are of: those of each kind are counted by themselves */
+export const codeTriesOf = (what: string): CodeTries => ({
+  cart: { name: `${what}:cart`, most: 10, windowMs: minute },
+  customer: { name: `${what}:customer`, most: 10, windowMs: minute },
+  address: { name: `${what}:address`, most: 30, windowMs: minute },
+})
 export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: 60 * minute }
 
 /** Requests for a new password: by whoever asks, and of an account, whether there is one or not. */

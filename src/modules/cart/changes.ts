@@ -6,12 +6,13 @@ import type { Optional } from '../../lib/records.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
 import type { AddressFields } from '../customer/domain.ts'
 import { checkedAddress, emailOf } from '../customer/index.ts'
+import { noOffers } from '../discount/domain.ts'
 import type { Shop } from '../shop/domain.ts'
 import { shopOf } from '../shop/index.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import type { CartItem, CartSnapshot } from './pricing.ts'
-import { type CartCaller, openCart, provincesFor } from './service.ts'
+import { type CartCaller, openCart, provincesFor, withOffers } from './service.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
@@ -45,6 +46,8 @@ export async function createCart(deps: CartDeps, { shop: met, principal }: CartC
     shippingMethod: null,
     affiliateCode: null,
     affiliateAt: null,
+    discountCode: null,
+    shownDiscounts: '',
     shownTotal: 0,
     shownDue: 0,
     status: 'OPEN',
@@ -53,7 +56,7 @@ export async function createCart(deps: CartDeps, { shop: met, principal }: CartC
     updatedAt: now,
   }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf(blank, input, shop, now) }
-  const view = cartView({ cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop) }, now)
+  const view = cartView({ cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }, now)
   await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), inLine('begin', shop.id))
   return view
 }
@@ -139,8 +142,13 @@ export async function changing(
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
   for (let tries = 0; tries < triesMax; tries++) {
     const now = deps.clock.now()
-    const { cart: before, snapshot: found, beside: sellable } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0 })
-    const { snapshot, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
+    const {
+      cart: before,
+      snapshot: found,
+      beside: sellable,
+    } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0, isToChange: true })
+    const { snapshot: decided, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
+    const snapshot = await withOffers(deps, decided)
     const cart = { ...snapshot.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
     try {

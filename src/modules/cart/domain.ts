@@ -1,4 +1,4 @@
-import type { cartLines, carts } from '../../../db/schema/selling.ts'
+import type { cartLines, carts, OrderDiscount } from '../../../db/schema/selling.ts'
 import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayMs } from '../../lib/day.ts'
@@ -69,7 +69,7 @@ export const isOffered = ({ countries, price }: ShippingMethod, currency: string
 
 /** What a shopper has to know of a cart, and would not see by its amounts. */
 export type Notice = { code: (typeof noticeCodes)[number]; message: string }
-export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD'] as const
+export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD', 'DISCOUNT_NOT_COUNTED'] as const
 
 /** What the address of a cart is not covered by, of a shop that has some: tax rates, shipping methods. Without an address, nothing. */
 export function noticesOf(
@@ -110,10 +110,16 @@ export type Sold = {
   shippingMethod: string | null
   /** What each gift card pays of it. */
   cards: { id: string; last4: string; amount: number }[]
+  /** The discounts that count. */
+  discounts: readonly OrderDiscount[]
+  /** What they take off each line, by its id; of one that is missing nothing. */
+  ofLines: ReadonlyMap<string, number>
 }
 
-export type PurchaseLine = { unitPrice: number; quantity: number; taxable: boolean }
-export type TaxedLine = { total: number; taxRateBps: number; taxInclusive: boolean; taxAmount: number }
+/** `discount`: what is taken off the line, which its tax is not of. */
+export type PurchaseLine = { unitPrice: number; quantity: number; taxable: boolean; discount?: number }
+/** `total` is before the discount. */
+export type TaxedLine = { total: number; discount: number; taxRateBps: number; taxInclusive: boolean; taxAmount: number }
 
 const bpsOfWhole = 10_000
 
@@ -126,7 +132,7 @@ export function totalsOf<Draw extends { amount: number }>(
   const subtotal = sumOf(taxed.map(({ total }) => total))
   const tax = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount)))
   const taxIncluded = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0)))
-  const discount = 0
+  const discount = sumOf(taxed.map((line) => line.discount))
   const total = sumOf([subtotal - discount, shipping, tax])
   const draws = drawsOf(total)
   const giftCards = sumOf(draws.map(({ amount }) => amount))
@@ -137,16 +143,21 @@ export function totalsOf<Draw extends { amount: number }>(
   }
 }
 
-function taxedLine({ unitPrice, quantity }: PurchaseLine, rate: TaxRate | undefined): TaxedLine {
-  const total = stored(unitPrice * quantity)
-  return { total, taxRateBps: rate?.rateBps ?? 0, taxInclusive: rate?.inclusive ?? false, taxAmount: rate ? taxOf(total, rate) : 0 }
+function taxedLine(line: PurchaseLine, rate: TaxRate | undefined): TaxedLine {
+  const [total, discount] = [lineTotalOf(line), line.discount ?? 0]
+  const taxAmount = rate ? taxOf(total - discount, rate) : 0
+  return { total, discount, taxRateBps: rate?.rateBps ?? 0, taxInclusive: rate?.inclusive ?? false, taxAmount }
 }
+
+/** What a line comes to before discounts. @throws AppError CONFLICT for more than can be stored */
+export const lineTotalOf = ({ unitPrice, quantity }: Pick<PurchaseLine, 'unitPrice' | 'quantity'>): number => stored(unitPrice * quantity)
 
 /** The tax on an amount, or the part of it that is tax; half a unit is rounded to the even one. */
 export const taxOf = (amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number =>
   shareOf(amount, rateBps, inclusive ? bpsOfWhole + rateBps : bpsOfWhole)
 
-const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => stored(sum + amount), 0)
+/** @throws AppError CONFLICT for more than can be stored */
+export const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => stored(sum + amount), 0)
 
 /** An amount that can be stored. Up to twice the bound numbers are exact, and beyond it they stay above it. */
 function stored(amount: number): number {

@@ -1,4 +1,5 @@
 export { addItem, type CartInput, changeCart, changeItem, createCart, removeItem } from './changes.ts'
+export { changeDiscountCode } from './discount-code.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
 export type { CartDeps } from './parts.ts'
 export { type CartSnapshot, changedSince, type Priced, priced } from './pricing.ts'

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, notBlank, nullable, oneOf, text } from '../../http/schema.ts'
 import { AddressInput, PostalAddress } from '../customer/model.ts'
+import { CountedDiscount, DiscountCode } from '../discount/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
 import { affiliateCodeMax, cartStatuses, noticeCodes, quantityMax } from './domain.ts'
 
@@ -12,7 +13,8 @@ const Line = t.Object(
     ...fieldsOf(nullable(t.String()), 'title', 'variantTitle', 'sku', 'imageUrl'),
     quantity: integer(),
     unitPrice: MoneySchema,
-    total: MoneySchema,
+    total: t.Object(MoneySchema.properties, { description: 'Before discounts' }),
+    discount: t.Object(MoneySchema.properties, { description: 'What of the discounts is this line’s' }),
     available: t.Boolean({ description: 'Whether so many can be bought now' }),
   },
   { title: 'CartLine', description: '`unitPrice` is as it was when the line was last changed' },
@@ -37,6 +39,12 @@ export const CartRecord = t.Object(
     giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema }), {
       description: '`amount` is what a card pays of the present total',
     }),
+    discountCode: nullable(
+      t.String({ description: 'The code that the shopper has put on it; whether it counts, `discounts` and `notices` say' }),
+    ),
+    discounts: t.Array(CountedDiscount, {
+      description: 'Those that count: one that takes something off the lines, and one of free shipping',
+    }),
     email: nullable(t.String({ description: 'Null once the cart is not open any more, as the addresses' })),
     shippingAddress: nullable(PostalAddress),
     billingAddress: nullable(PostalAddress),
@@ -45,7 +53,7 @@ export const CartRecord = t.Object(
     totals: Totals,
     notices: t.Array(t.Object({ code: oneOf(noticeCodes), message: t.String() }, { title: 'CartNotice' }), {
       description:
-        'What the amounts do not show: that the address is covered by no tax rate, or no shipping method, of a shop that has some',
+        'What the amounts do not show: that the address is covered by no tax rate, or no shipping method, of a shop that has some; and why the discount code takes nothing off',
     }),
     status: oneOf(cartStatuses),
     ...fieldsOf(Instant, 'expiresAt', 'createdAt', 'updatedAt'),
@@ -63,6 +71,7 @@ export const CartInput = t.Object({
 const quantity = integer({ minimum: 1, maximum: quantityMax })
 export const AddItem = t.Object({ variantId: text(64, { minLength: 1 }), quantity })
 export const ChangeItem = t.Object({ quantity })
+export const ChangeDiscountCode = t.Object({ code: nullable(DiscountCode) })
 export const LinePath = t.Object({ id: text(64), lineId: text(64) })
 
 const cartId = t.Optional(

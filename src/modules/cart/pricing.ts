@@ -2,18 +2,49 @@
 import type { Money } from '../../lib/money.ts'
 import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
 import type { Provinces } from '../countries/domain.ts'
+import {
+  bestReduction,
+  type Counted,
+  closedIn,
+  closedWords,
+  freeShipping,
+  nameOf,
+  type Offer,
+  type Offered,
+  type Offers,
+  whyNotCounted,
+} from '../discount/domain.ts'
 import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
 import type { Shop } from '../shop/domain.ts'
-import { type Cart, type CartLine, isOffered, type TaxedLine, type Totals, taxPlaceOf, taxRateAt, totalsOf } from './domain.ts'
+import {
+  type Cart,
+  type CartLine,
+  isOffered,
+  lineTotalOf,
+  type Notice,
+  sumOf,
+  type TaxedLine,
+  type Totals,
+  taxPlaceOf,
+  taxRateAt,
+  totalsOf,
+} from './domain.ts'
 
 /** A line with what it is of; a variant that is gone has neither. */
 export type CartItem = { line: CartLine; sellable: Sellable | undefined }
 /** All that a cart's price depends on. `provinces` is empty where no rate of the shop is of one. */
-export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[]; provinces: Provinces }
+export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[]; provinces: Provinces; offers: Offers }
 export type PricedLine = CartLine & TaxedLine
 export type PricedShipping = { code: string; title: string; price: Money }
-/** `lines` are in the order of the snapshot's items. */
-export type Priced = { lines: PricedLine[]; shipping: PricedShipping | null; totals: Totals; draws: Draw[] }
+/** `lines` are in the order of the snapshot's items; `discounts` those that count, `offered` what they were looked at by. */
+export type Priced = {
+  lines: PricedLine[]
+  shipping: PricedShipping | null
+  totals: Totals
+  draws: Draw[]
+  discounts: Counted[]
+  offered: Offered
+}
 
 /** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
 export const priced = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, (item) => priceNow(item, snapshot.cart, now))
@@ -21,16 +52,21 @@ export const priced = (snapshot: CartSnapshot, now: number): Priced => pricedBy(
 /** The same at the prices that the shopper has seen. */
 export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, ({ line }) => line.unitPrice)
 
-function pricedBy({ cart, shop, items, giftCards, provinces }: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
+function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
+  const { cart, shop, items, giftCards, provinces, offers } = snapshot
   const purchase = items.map((item) => ({
     unitPrice: priceOf(item),
     quantity: item.line.quantity,
     taxable: item.sellable?.variant.taxable ?? true,
   }))
+  const offered = offeredOf(snapshot, purchase.map(lineTotalOf), now)
+  const reduction = bestReduction(offers, offered)
   const shipping = shippingOf(cart, shop)
+  const free = freeShipping(offers, offered, shipping?.price.amount ?? 0)
   const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
   const rate = taxRateAt(shop.taxRates, taxPlaceOf(cart, shop.country), provinces)
-  const { lines, totals, draws } = totalsOf({ lines: purchase, rate, shipping: shipping?.price.amount ?? 0 }, (amount) =>
+  const reduced = reduction ? purchase.map((line, at) => ({ ...line, discount: reduction.ofLines[at] ?? 0 })) : purchase
+  const { lines, totals, draws } = totalsOf({ lines: reduced, rate, shipping: free ? 0 : (shipping?.price.amount ?? 0) }, (amount) =>
     drawsOf(usable, amount, now),
   )
   return {
@@ -38,7 +74,50 @@ function pricedBy({ cart, shop, items, giftCards, provinces }: CartSnapshot, now
     shipping,
     totals,
     draws,
+    discounts: [reduction, free].filter((one) => one !== undefined),
+    offered,
   }
+}
+
+/** @param totals of the lines, which together can be stored */
+function offeredOf({ cart: { currency }, items }: CartSnapshot, totals: readonly number[], now: number): Offered {
+  sumOf(totals)
+  return { lines: totals.map((total, at) => ({ total, productId: items[at]?.sellable?.product.id })), currency, now }
+}
+
+/** The discount of the cart's code, whether it counts or not; undefined where it has none, or that is gone. */
+export const codedOffer = ({ cart: { discountCode }, offers }: Pick<CartSnapshot, 'cart' | 'offers'>): Offer | undefined =>
+  discountCode === null ? undefined : offers.all.find(({ codeKey }) => codeKey === discountCode)
+
+/** What a shopper has to know of the code that they have put on the cart: why it takes nothing off. */
+export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: Pick<Priced, 'discounts' | 'offered'>): Notice[] {
+  const { discountCode } = snapshot.cart
+  if (discountCode === null) return []
+  const offer = codedOffer(snapshot)
+  const message = offer
+    ? whyNotCounted(snapshot.offers, offer, offered, discounts)
+    : `The discount code ${discountCode} is not offered any more`
+  return message === undefined ? [] : [{ code: 'DISCOUNT_NOT_COUNTED', message }]
+}
+
+/** Why the code of a cart cannot be had any more, whatever is in the cart: a sentence for its shopper. Undefined: it can, or there is none. */
+export function lostCode(snapshot: CartSnapshot, now: number): string | undefined {
+  const { discountCode } = snapshot.cart
+  if (discountCode === null) return undefined
+  const offer = codedOffer(snapshot)
+  const why = offer ? closedIn(snapshot.offers, offer, now) : 'DISABLED'
+  return why && `${offer ? nameOf(offer) : `The discount code ${discountCode}`} ${closedWords[why]}`
+}
+
+/** The discounts that the shopper was shown, and that count no more because they cannot be had: a sentence each. */
+function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
+  const shown = cart.shownDiscounts === '' ? [] : cart.shownDiscounts.split(',')
+  return shown.flatMap((id) => {
+    const offer = offers.all.find((one) => one.id === id)
+    if (!offer) return ['A discount of the cart is not offered any more']
+    const why = closedIn(offers, offer, now)
+    return why === undefined ? [] : [`${nameOf(offer)} ${closedWords[why]}`]
+  })
 }
 
 /** The way that was chosen, while the shop offers it for this cart. */
@@ -70,14 +149,18 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
     ...ofLines,
     ...(lostMethod ? ['The shipping method is not offered any more'] : []),
     ...spentCards(snapshot, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
+    ...[lostCode(snapshot, now)].filter((lost) => lost !== undefined),
   ]
   return changes.length > 0 ? changes : changedTotals(snapshot, now)
 }
 
-/** Taxes, shipping and gift cards may come to something else although everything in the cart is as it was. */
+/** Taxes, shipping, discounts and gift cards may come to something else although everything in the cart is as it was. */
 function changedTotals(snapshot: CartSnapshot, now: number): string[] {
   const { total, amountDue } = priced(snapshot, now).totals
-  if (total !== snapshot.cart.shownTotal) return ['Taxes or shipping have changed, and with them the total']
+  if (total !== snapshot.cart.shownTotal) {
+    const lost = lostDiscounts(snapshot, now)
+    return lost.length > 0 ? lost : ['Taxes, shipping or discounts have changed, and with them the total']
+  }
   return amountDue === snapshot.cart.shownDue ? [] : ['The gift cards pay another part of the total']
 }
 

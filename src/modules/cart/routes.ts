@@ -6,13 +6,14 @@ import {
   applyGiftCard,
   type CartDeps,
   changeCart,
+  changeDiscountCode,
   changeItem,
   createCart,
   readCart,
   removeGiftCards,
   removeItem,
 } from './index.ts'
-import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeItem, LinePath, RemoveGiftCard } from './model.ts'
+import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeDiscountCode, ChangeItem, LinePath, RemoveGiftCard } from './model.ts'
 
 const ofChange = { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415) }
 
@@ -92,6 +93,24 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
       response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409) },
       detail: { summary: 'Take a line out of a cart' },
     })
+
+export const cartDiscountRoutes = (deps: HttpDeps & CartDeps) =>
+  routes(deps, 'Carts').patch(
+    '/cart/:id/discount',
+    ({ params, body: { code }, shop, principal, request }) =>
+      changeDiscountCode(deps, { shop, principal }, params.id, { code, address: deps.limitKey(request) }),
+    {
+      access: 'cart',
+      params: RecordId,
+      body: ChangeDiscountCode,
+      response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
+      detail: {
+        summary: 'Put a discount code onto a cart',
+        description:
+          'In the place of any other; null takes it off. A code that cannot be had (unknown, disabled, not begun, ended, used up, or used by this customer as often as they may) is 404, whatever the cause. One that can is taken also where the cart is not enough for it or another discount takes off more: then `notices` says why, and it counts as soon as it does. Failed tries are limited as those of gift cards: 10 a minute for a cart and for a customer, 30 for an address (not with a secret key).',
+      },
+    },
+  )
 
 export const cartGiftCardRoutes = (deps: HttpDeps & CartDeps) =>
   routes(deps, 'Gift cards')

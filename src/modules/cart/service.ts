@@ -8,14 +8,16 @@ import { pick } from '../../lib/records.ts'
 import type { Sellable } from '../catalog/domain.ts'
 import { sellables, sellablesInCart } from '../catalog/index.ts'
 import { noProvinces, type Provinces, provinces } from '../countries/domain.ts'
+import { noOffers, type Offer } from '../discount/domain.ts'
+import { offersOfCart, offersWith } from '../discount/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
 import type { Shop } from '../shop/domain.ts'
 import { readShop, shopOf } from '../shop/index.ts'
 import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
 import type { CartDeps } from './parts.ts'
-import { type CartSnapshot, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
+import { type CartSnapshot, lostCode, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
 import type { CartContents } from './store.ts'
-import { type CartView, cartView, shownBy, soldView } from './view.ts'
+import { type CartView, cartView, shownAs, shownBy, soldView } from './view.ts'
 
 /** Who asks for a cart, in which shop. */
 export type CartCaller = { readonly shop: Pick<ShopContext, 'id'>; readonly principal: Principal }
@@ -59,9 +61,11 @@ function within({ clock }: CartDeps, { shop, principal }: CartCaller, cart: Cart
 export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapshot> {
   const { id, shopId } = cart
   const { cartStore, db } = deps
-  const parts = db.read.together(() => [readShop(deps, shopId), cartStore.contentsOf(id), sellablesInCart(deps, id, shopId)] as const)
-  const [shop, contents, found] = await Promise.all(parts)
-  return snapshotFrom(deps, { cart, shop, contents, found })
+  const parts = db.read.together(
+    () => [readShop(deps, shopId), cartStore.contentsOf(id), sellablesInCart(deps, id, shopId), offersOfCart(deps, shopId, id)] as const,
+  )
+  const [shop, contents, found, offered] = await Promise.all(parts)
+  return withOffers(deps, await snapshotFrom(deps, { cart, shop, contents, found, offered }))
 }
 
 /** A cart and what it holds; `beside`: the variant that was asked for besides, where the shop has it. */
@@ -72,6 +76,8 @@ type Asked = {
   readonly beside?: string | undefined
   /** The shop as it was when the request was let in is good enough. */
   readonly byShopAsMet?: boolean
+  /** What discounts depend on besides the cart is asked for by the caller, by `withOffers`. */
+  readonly isToChange?: boolean
 }
 
 /**
@@ -82,7 +88,7 @@ export async function wholeCart(
   deps: CartDeps,
   caller: CartCaller,
   cartId: string,
-  { beside, byShopAsMet = false }: Asked = {},
+  { beside, byShopAsMet = false, isToChange = false }: Asked = {},
 ): Promise<WholeCart> {
   const { cartStore, db } = deps
   const { id: shopId } = caller.shop
@@ -94,13 +100,15 @@ export async function wholeCart(
         cartStore.contentsOf(cartId),
         sellablesInCart(deps, cartId, shopId),
         sellables(deps, beside === undefined ? [] : [beside], shopId),
+        offersOfCart(deps, shopId, cartId),
       ] as const,
   )
-  const [known, shop, contents, found, besides] = await Promise.all(parts)
+  const [known, shop, contents, found, besides, offered] = await Promise.all(parts)
   const cart = within(deps, caller, known)
+  const snapshot = await snapshotFrom(deps, { cart, shop, contents, found, offered })
   return {
     cart,
-    snapshot: await snapshotFrom(deps, { cart, shop, contents, found }),
+    snapshot: isToChange ? snapshot : await withOffers(deps, snapshot),
     beside: beside === undefined ? undefined : besides.get(beside),
   }
 }
@@ -115,12 +123,23 @@ export async function openCart(deps: CartDeps, caller: CartCaller, cartId: strin
   return found
 }
 
-type Parts = { cart: Cart; shop: Shop; contents: CartContents; found: ReadonlyMap<string, Sellable> }
+type Parts = { cart: Cart; shop: Shop; contents: CartContents; found: ReadonlyMap<string, Sellable>; offered: readonly Offer[] }
 
-async function snapshotFrom(deps: CartDeps, { cart, shop, contents, found }: Parts): Promise<CartSnapshot> {
+async function snapshotFrom(deps: CartDeps, { cart, shop, contents, found, offered }: Parts): Promise<CartSnapshot> {
   const { lines, giftCardIds } = contents
   const [giftCards, provinces] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
-  return { cart, shop, items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })), giftCards, provinces }
+  const items = lines.map((line) => ({ line, sellable: found.get(line.variantId) }))
+  return { cart, shop, items, giftCards, provinces, offers: { ...noOffers, all: offered } }
+}
+
+/** A cart as it is priced, with what its discounts depend on besides: asked for once it is known what is in it, and whose it is. */
+export async function withOffers(deps: CartDeps, snapshot: CartSnapshot): Promise<CartSnapshot> {
+  const { cart: shopper, shop, items, offers } = snapshot
+  if (offers.all.length === 0) return snapshot
+  // A change may have taken its code off the cart.
+  const all = offers.all.filter(({ codeKey }) => codeKey === null || codeKey === shopper.discountCode)
+  const productIds = items.flatMap(({ sellable }) => (sellable ? [sellable.product.id] : []))
+  return { ...snapshot, offers: await offersWith(deps, all, { shopper, mode: shop.mode, productIds }) }
 }
 
 /** What is needed to tell the regions of a shop's tax rates: of one that has none, nothing is loaded. */
@@ -128,7 +147,7 @@ export const provincesFor = async ({ taxRates }: Pick<Shop, 'taxRates'>): Promis
   taxRates.some(({ region }) => region) ? provinces() : noProvinces
 
 /**
- * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards), so that the shopper sees
+ * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards, discount code), so that the shopper sees
  * it. A cart that somebody changes at the same time is left alone.
  */
 export async function refreshPrices(deps: CartDeps, cartId: string): Promise<void> {
@@ -136,11 +155,17 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const cart = await deps.cartStore.find(cartId)
   if (!cart || statusAt(cart, now) !== 'OPEN') return
   const snapshot = await snapshotOf(deps, cart)
-  const after = { ...cart, shippingMethod: shippingOf(cart, snapshot.shop)?.code ?? null, updatedAt: changeAt(cart, now) }
+  const after = {
+    ...cart,
+    shippingMethod: shippingOf(cart, snapshot.shop)?.code ?? null,
+    discountCode: lostCode(snapshot, now) === undefined ? cart.discountCode : null,
+    updatedAt: changeAt(cart, now),
+  }
   const spent = spentCards(snapshot, now).map(({ id }) => id)
-  const { total, amountDue } = priced({ ...snapshot, cart: after }, now).totals
+  const { totals, discounts } = priced({ ...snapshot, cart: after }, now)
+  const shown = { shownTotal: totals.total, shownDue: totals.amountDue, shownDiscounts: shownAs(discounts.map(({ offer }) => offer)) }
   await deps.db.write(async (tx) => {
-    if (!(await deps.cartStore.save(tx, { ...after, shownTotal: total, shownDue: amountDue }, cart))) return
+    if (!(await deps.cartStore.save(tx, { ...after, ...shown }, cart))) return
     for (const item of snapshot.items) {
       const unitPrice = priceNow(item, cart, now)
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
@@ -160,7 +185,7 @@ export async function readCart(deps: CartDeps, caller: CartCaller, cartId: strin
   if (sold) return soldView(snapshot, sold, deps.clock.now())
   const view = cartView(snapshot, deps.clock.now())
   const shown = shownBy(view)
-  const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue
+  const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
   // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
   if (!isServer(caller.principal) && cart.status === 'OPEN' && isNew)
     await deps.db

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf, sureChangeOf } from '../../../db/prepared.ts'
-import { cartGiftCards, cartLines, carts, orderGiftCards, orders } from '../../../db/schema/selling.ts'
+import { cartGiftCards, cartLines, carts, orderGiftCards, orderLines, orders } from '../../../db/schema/selling.ts'
 import { moveOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
 
@@ -12,6 +12,7 @@ const giftCardsOfCart = rowsOf(cartGiftCards, ['cartId'])
 /** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
 const orderOfCart = rowsOf(orders, ['cartId'], desc(orders.number))
 const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
+const linesOfOrder = rowsOf(orderLines, ['orderId'], asc(orderLines.position))
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
 // Whoever changes a line has its cart.
@@ -76,6 +77,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       const order = await read.first(orderOfCart, { cartId })
       if (!order) return undefined
       const cards = await read.all(giftCardsOfOrder, { orderId: order.id })
+      const lines = order.discountTotal > 0 ? await read.all(linesOfOrder, { orderId: order.id }) : []
       return {
         totals: {
           subtotal: order.subtotal,
@@ -89,6 +91,8 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         },
         shippingMethod: order.shippingMethod?.code ?? null,
         cards: cards.map(({ giftCardId: id, last4, amount }) => ({ id, last4, amount })),
+        discounts: order.discounts,
+        ofLines: new Map(lines.map(({ id, discount }) => [id, discount])),
       }
     },
 
@@ -130,11 +134,17 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     /** Notes what the shopper was shown of a cart, if it is still as it was at `updatedAt`. */
     async noteShown(
       tx: Writer,
-      { id, updatedAt, shownTotal, shownDue }: Pick<Cart, 'id' | 'updatedAt' | 'shownTotal' | 'shownDue'>,
+      {
+        id,
+        updatedAt,
+        shownTotal,
+        shownDue,
+        shownDiscounts,
+      }: Pick<Cart, 'id' | 'updatedAt' | 'shownTotal' | 'shownDue' | 'shownDiscounts'>,
     ): Promise<void> {
       await tx
         .update(carts)
-        .set({ shownTotal, shownDue })
+        .set({ shownTotal, shownDue, shownDiscounts })
         .where(and(eq(carts.id, id), eq(carts.updatedAt, updatedAt), eq(carts.status, 'OPEN')))
     },
     async insertLine(tx: Writer, line: CartLine): Promise<void> {

@@ -1,29 +1,40 @@
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { availableCount } from '../catalog/domain.ts'
-import { type Cart, noticesOf, type Sold, statusAt } from './domain.ts'
-import { type CartItem, type CartSnapshot, isStillSold, pricedAsSeen } from './pricing.ts'
+import { orderDiscount, orderDiscountView } from '../discount/domain.ts'
+import { type Cart, type Notice, noticesOf, type Sold, statusAt } from './domain.ts'
+import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSold, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
 export function cartView(snapshot: CartSnapshot, now: number): CartView {
-  const { shipping, totals, draws } = pricedAsSeen(snapshot, now)
+  const sum = pricedAsSeen(snapshot, now)
+  const { lines, shipping, totals, draws, discounts } = sum
   const cards = snapshot.giftCards.map(({ id, last4 }) => {
     const draw = draws.find(({ giftCardId }) => giftCardId === id)
     return { id, last4, amount: draw?.amount ?? 0 }
   })
-  return soldView(snapshot, { totals, shippingMethod: shipping?.code ?? null, cards }, now)
+  const ofLines = new Map(discounts.length === 0 ? [] : lines.map(({ id, discount }) => [id, discount]))
+  const sold = { totals, shippingMethod: shipping?.code ?? null, cards, discounts: discounts.map(orderDiscount), ofLines }
+  return soldView(snapshot, sold, now, discountNotices(snapshot, sum))
 }
 
 /** The same with what it was sold for: that of a cart which became an order. Taxes, methods and cards of now are none of its. */
-export function soldView(snapshot: CartSnapshot, { totals, shippingMethod, cards }: Sold, now: number) {
+export function soldView(
+  snapshot: CartSnapshot,
+  { totals, shippingMethod, cards, discounts, ofLines }: Sold,
+  now: number,
+  ofDiscounts: readonly Notice[] = [],
+) {
   const { cart, items } = snapshot
   const { currency } = cart
   const status = statusAt(cart, now)
   const isOpen = status === 'OPEN'
   return {
     ...pick(cart, 'id', 'shopId', 'customerId', 'currency'),
-    lines: items.map((item) => lineView(item, cart, now)),
+    lines: items.map((item) => lineView(item, cart, ofLines.get(item.line.id) ?? 0, now)),
     giftCards: cards.map(({ amount, ...card }) => ({ ...card, amount: { amount, currency } })),
+    discountCode: codedOffer(snapshot)?.code ?? cart.discountCode,
+    discounts: discounts.map((discount) => orderDiscountView(discount, currency)),
     // Of a cart that is over, nothing is shown of the person.
     email: isOpen ? cart.email : null,
     shippingAddress: isOpen ? cart.shippingAddress : null,
@@ -31,14 +42,14 @@ export function soldView(snapshot: CartSnapshot, { totals, shippingMethod, cards
     shippingMethod,
     affiliateCode: cart.affiliateCode,
     totals: moneyOf({ ...totals, currency }, 'subtotal', 'discount', 'shipping', 'tax', 'taxIncluded', 'giftCards', 'total', 'amountDue'),
-    notices: isOpen ? noticesOf(cart, snapshot.shop, snapshot.provinces) : [],
+    notices: isOpen ? [...noticesOf(cart, snapshot.shop, snapshot.provinces), ...ofDiscounts] : [],
     status,
     ...isoTimes(pick(cart, 'expiresAt', 'createdAt', 'updatedAt')),
   }
 }
 export type CartView = ReturnType<typeof soldView>
 
-function lineView(item: CartItem, cart: Cart, now: number) {
+function lineView(item: CartItem, cart: Cart, discount: number, now: number) {
   const { line, sellable } = item
   const images = sellable?.product.images ?? []
   const image = images.find(({ id }) => id === sellable?.variant.imageId) ?? images[0]
@@ -51,13 +62,25 @@ function lineView(item: CartItem, cart: Cart, now: number) {
     sku: sellable?.variant.sku ?? null,
     imageUrl: image?.url ?? null,
     quantity: line.quantity,
-    ...moneyOf({ unitPrice: line.unitPrice, total: line.unitPrice * line.quantity, currency: cart.currency }, 'unitPrice', 'total'),
+    ...moneyOf(
+      { unitPrice: line.unitPrice, total: line.unitPrice * line.quantity, discount, currency: cart.currency },
+      'unitPrice',
+      'total',
+      'discount',
+    ),
     available: isStillSold(item, cart, now) && availableCount(item.sellable.variant) >= line.quantity,
   }
 }
 
 /** What an answer shows of a cart's price. */
-export const shownBy = ({ totals: { total, amountDue } }: CartView): Pick<Cart, 'shownTotal' | 'shownDue'> => ({
+export const shownBy = ({
+  totals: { total, amountDue },
+  discounts,
+}: CartView): Pick<Cart, 'shownTotal' | 'shownDue' | 'shownDiscounts'> => ({
+  shownDiscounts: shownAs(discounts),
   shownTotal: total.amount,
   shownDue: amountDue.amount,
 })
+
+/** Discounts that a shopper is shown, as a cart notes them. */
+export const shownAs = (discounts: readonly { readonly id: string }[]): string => discounts.map(({ id }) => id).join()

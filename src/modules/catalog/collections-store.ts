@@ -90,6 +90,15 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     }
     return known
   },
+  /** Those of these that are collections of the shop; no more of them than one statement takes. */
+  async knownCollections(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
+    if (ids.length === 0) return new Set()
+    const rows = await tx
+      .select({ id: collections.id })
+      .from(collections)
+      .where(and(eq(collections.shopId, shopId), inArray(collections.id, [...ids])))
+    return new Set(rows.map(({ id }) => id))
+  },
   async setProducts(tx: Writer, collectionId: string, ids: readonly string[]): Promise<void> {
     await tx.delete(collectionProducts).where(eq(collectionProducts.collectionId, collectionId))
     const rows = ids.map((productId, at) => ({ collectionId, productId, position: at + 1 }))

@@ -1,3 +1,4 @@
+export { firstUnknown } from './belonging.ts'
 export {
   changeCollection,
   createCollection,

@@ -149,7 +149,12 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
   const sum = priced(snapshot, now)
   const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency })
-  return placeOrder(deps, { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }, choice, drive)
+  const purchase = { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }
+  return placeOrder(deps, purchase, choice, drive).catch(async (error: unknown) => {
+    // What was used up just now is seen at the next look at the cart, and bought without at the next try.
+    if (sum.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT') await refreshPrices(deps, cart.id)
+    throw error
+  })
 }
 
 /** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */

@@ -3,7 +3,7 @@ import { crockford } from '../../lib/ids.ts'
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
-import type { Limit } from '../auth/domain.ts'
+import { codeTriesOf } from '../auth/domain.ts'
 
 export type GiftCard = typeof giftCards.$inferSelect
 
@@ -16,11 +16,8 @@ export const codeBytes = 10
 export const codeTextMax = 64
 export const noteMax = 500
 
-const minuteMs = 60_000
 /** Failed tries of codes. */
-export const triesByCart: Limit = { name: 'gift-card:cart', most: 10, windowMs: minuteMs }
-export const triesByCustomer: Limit = { name: 'gift-card:customer', most: 10, windowMs: minuteMs }
-export const triesByAddress: Limit = { name: 'gift-card:address', most: 30, windowMs: minuteMs }
+export const cardTries = codeTriesOf('gift-card')
 
 /** The code that ten random bytes give: 16 of Crockford's characters, which lack I, L, O and U. */
 export const codeOf = (bytes: Uint8Array): string => crockford(bytes, codeLength).toUpperCase()

@@ -8,10 +8,10 @@ import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
-import { byAddress } from '../auth/domain.ts'
-import { type AuthDeps, countFailure } from '../auth/index.ts'
+import { type AuthDeps, type CodeTrier, tryCode as tryingCode } from '../auth/index.ts'
 import { type CustomerDeps, readCustomer } from '../customer/index.ts'
 import {
+  cardTries,
   codeBytes,
   codeHashOf,
   codeOf,
@@ -21,9 +21,6 @@ import {
   type GiftCardView,
   giftCardView,
   isUsable,
-  triesByAddress,
-  triesByCart,
-  triesByCustomer,
 } from './domain.ts'
 import type { GiftCardDeps } from './parts.ts'
 import type { GiftCardChange, GiftCardTransaction } from './store.ts'
@@ -153,25 +150,11 @@ export async function findUsableCard(deps: GiftCardDeps, { shopId, code, ...cart
 }
 
 /**
- * The same for a shopper who types a code. A try is counted before the look-up and taken back when it found a card; whatever
- * the cause of a refusal, it does the same work and reads the same.
- * @param address what the caller is limited by; undefined for a secret key, behind which all of a shop's shoppers come from one
+ * The same for a shopper who types a code. Whatever the cause of a refusal, it does the same work and reads the same.
  * @throws AppError NOT_FOUND for every cause, RATE_LIMITED
  */
-export async function tryCode(
-  deps: GiftCardDeps & AuthDeps,
-  { cartId, address, ...card }: CardOnCart & { cartId: string; address: string | undefined },
-): Promise<GiftCard> {
-  const { customerId } = card
-  const found = await countFailure(
-    deps,
-    [
-      [triesByCart, cartId],
-      ...(customerId === undefined ? [] : ([[triesByCustomer, customerId]] as const)),
-      ...(address === undefined ? [] : byAddress(triesByAddress, address)),
-    ],
-    () => findUsableCard(deps, card),
-  )
+export async function tryCode(deps: GiftCardDeps & AuthDeps, card: CardOnCart & CodeTrier): Promise<GiftCard> {
+  const found = await tryingCode(deps, cardTries, card, () => findUsableCard(deps, card))
   if (!found) throw noSuchCard()
   return found
 }

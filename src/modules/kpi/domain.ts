@@ -108,7 +108,7 @@ export const deltasOfPricing = (movement: Counted): Delta[] =>
       : [told]
   })
 
-type Line = Pick<typeof orderLines.$inferSelect, 'productId' | 'quantity' | 'total'>
+type Line = Pick<typeof orderLines.$inferSelect, 'productId' | 'quantity' | 'total' | 'discount'>
 /** A sale as the figures know it, besides its movements. */
 export type Sold = Pick<typeof orders.$inferSelect, 'id' | 'shopId' | 'mode' | 'currency' | 'affiliateId'> & {
   /** When it was confirmed, milliseconds. */
@@ -134,13 +134,14 @@ export function deltasOfSale(sold: Sold, usdPerUnit: string | null): Delta[] {
   ]
 }
 
-/** What the products of a sale were sold for: without shipping and without tax that comes on top. */
+/** What the products of a sale were sold for: less discounts, without shipping and without tax that comes on top. */
 export function deltasOfLines(
   { id, currency, at, lines }: Omit<Sold, 'shopId' | 'mode' | 'affiliateId' | 'processor'>,
   usdPerUnit: string,
 ): Delta[] {
   const cents = new Map<string, number>()
-  for (const { productId, total } of lines) cents.set(productId, (cents.get(productId) ?? 0) + usdCentsOf(total, currency, usdPerUnit))
+  for (const { productId, total, discount } of lines)
+    cents.set(productId, (cents.get(productId) ?? 0) + usdCentsOf(total - discount, currency, usdPerUnit))
   const day = dayNumberOf(at)
   return [...cents].map(([key, value]) => ({ kpi: 'PRODUCT_CENTS', day, id: `${id}:${key}`, key, value }))
 }

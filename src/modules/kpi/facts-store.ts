@@ -46,7 +46,7 @@ const sales = (which: SQL): SQL => sql`
   where o.affiliate_id is not null and ${which} group by 2, 3
   union all select 'LINES', day, product_id || ' ' || currency || ' ' || usd_per_unit || ' ' || total, count(*)
   from (
-    select ${dayIn('o.confirmed_at')} as day, l.product_id, o.currency, l.total,
+    select ${dayIn('o.confirmed_at')} as day, l.product_id, o.currency, l.total - l.discount as total,
       (select t.usd_per_unit from unified_transactions t where t.order_id = o.id and ${isSale} order by t.key limit 1) as usd_per_unit
     from orders o join shops s on s.id = o.shop_id join order_lines l on l.order_id = o.id
     where o.affiliate_id is not null and ${which}) priced

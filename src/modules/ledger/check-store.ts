@@ -60,9 +60,9 @@ const books = (): readonly Rule[] => [
     subject: 'orders',
     broken: sql`
       with of_lines as (
-        select order_id, sum(total) as n,
+        select order_id, sum(total) as n, sum(discount) as off,
           sum(case when tax_inclusive then 0 else tax_amount end) as tax, sum(case when tax_inclusive then tax_amount else 0 end) as included,
-          sum(case when total = unit_price * quantity then 0 else 1 end) as wrong
+          sum(case when total = unit_price * quantity and discount between 0 and total then 0 else 1 end) as wrong
         from order_lines group by order_id),
       of_cards as (select order_id, sum(amount) as n from order_gift_cards group by order_id)
       select o.id as id
@@ -70,10 +70,23 @@ const books = (): readonly Rule[] => [
       where o.total <> o.subtotal - o.discount_total + o.shipping_total + o.tax_total
         or o.amount_due <> o.total - o.gift_card_total
         or o.refunded_total > o.captured_total or o.gift_card_refunded_total > o.gift_card_total
-        or o.subtotal <> coalesce(l.n, 0) or o.tax_total <> coalesce(l.tax, 0) or o.tax_included <> coalesce(l.included, 0) or l.wrong > 0
+        or o.subtotal <> coalesce(l.n, 0) or o.discount_total <> coalesce(l.off, 0) or o.tax_total <> coalesce(l.tax, 0) or o.tax_included <> coalesce(l.included, 0) or l.wrong > 0
         or o.gift_card_total <> coalesce(c.n, 0)
       order by o.id`,
     say: ({ id }) => `The amounts of order ${id} do not add up`,
+  },
+  {
+    subject: 'discounts',
+    broken: sql`
+      with uses as (
+        select u.discount_id as id, count(*) as n
+        from discount_uses u join discounts d on d.id = u.discount_id join shops s on s.id = d.shop_id and s.mode = u.mode
+        group by u.discount_id)
+      select d.id as id, d.used as kept, coalesce(u.n, 0) as counted
+      from discounts d left join uses u on u.id = d.id
+      where d.usage_limit is not null and d.used <> coalesce(u.n, 0)
+      order by d.id`,
+    say: ({ id, kept, counted }) => `Discount ${id} counts ${kept} uses, and ${counted} orders have it`,
   },
   {
     subject: 'money of orders',

@@ -3,6 +3,7 @@ import { dayOf } from '../../lib/day.ts'
 import { attributeOrder, removeCommission } from '../affiliate/index.ts'
 import { commitPromisedStock, commitStock, releaseStock, restock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
+import { giveBackDiscounts } from '../discount/index.ts'
 import { rateFor } from '../fx/index.ts'
 import { releaseGiftCards } from '../gift-card/index.ts'
 import { type Movement, recordMovements } from '../ledger/index.ts'
@@ -150,6 +151,7 @@ export async function release(tx: Writer, deps: OrderDeps, order: Order): Promis
     await removeCommission(tx, id)
   } else await releaseStock(tx, deps, lines)
   await releaseGiftCards(tx, deps, { orderId: id, draws: await store.giftCards(id, tx) })
+  await giveBackDiscounts(tx, deps, order)
   const released = { holds: 'RELEASED', affiliateId: null, attempts: 0, updatedAt: deps.clock.now() } as const
   return (await store.change(tx, id, ['EXPIRED', 'COMPENSATING', 'CANCELLED'], released)) ?? order
 }

@@ -3,6 +3,7 @@ import { dayForm, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneO
 import { amountMax } from '../../lib/money.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../customer/model.ts'
+import { CountedDiscount } from '../discount/model.ts'
 import { paymentStatuses } from '../payment/domain.ts'
 import { disputeStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
 
@@ -69,7 +70,8 @@ const Line = t.Object(
     sku: nullable(t.String()),
     quantity: integer(),
     unitPrice: MoneySchema,
-    total: MoneySchema,
+    total: t.Object(MoneySchema.properties, { description: 'Before discounts' }),
+    discount: t.Object(MoneySchema.properties, { description: 'What of the discounts is this line’s; tax is of what is left' }),
     tax: t.Object({ rateBps: integer(), inclusive: t.Boolean(), amount: MoneySchema }),
   },
   { title: 'OrderLine' },
@@ -107,6 +109,7 @@ export const OrderRecord = t.Object(
     ),
     ...fieldsOf(MoneySchema, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
     fxToUsd: nullable(t.String({ description: 'US dollars for one major unit on the day of confirmation, as a decimal number' })),
+    discounts: t.Array(CountedDiscount, { description: 'Those that counted, as they were then' }),
     giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema, refunded: MoneySchema })),
     shippingAddress: nullable(PostalAddress),
     billingAddress: nullable(PostalAddress),

@@ -5,6 +5,8 @@ import { pick } from '../../lib/records.ts'
 import { type CartSnapshot, convertCart, convertCartSurely, type Priced } from '../cart/index.ts'
 import { reserveKnownStock, reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
+import { orderDiscount } from '../discount/domain.ts'
+import { takeDiscounts, userOf } from '../discount/index.ts'
 import { holdGiftCards } from '../gift-card/index.ts'
 import { isUnderWay, type PaymentChoice } from '../payment/domain.ts'
 import { beginPayment, paymentsWithin } from '../payment/index.ts'
@@ -53,7 +55,10 @@ export async function placeOrder(
   choice: PaymentChoice,
   drive: Drive,
 ): Promise<Saga> {
-  const purchase = { snapshot, mode, priced, email, placedFrom }
+  const { customerId, shopId } = snapshot.cart
+  // Counts and limits of discounts are looked at in every case, too.
+  const customer = priced.discounts.length > 0 ? await userOf(deps, { shopId, customerId, email }) : undefined
+  const purchase = { snapshot, mode, priced, email, placedFrom, customer }
   const place = (isKnown: boolean) =>
     deps.db.write(
       async (tx) => {
@@ -72,7 +77,7 @@ export async function placeOrder(
     )
   // What a card still covers is asked before anything else is done.
   const placing =
-    priced.draws.length > 0
+    priced.draws.length > 0 || customer !== undefined
       ? place(false)
       : place(true).catch((error: unknown) => {
           if (!(error instanceof NothingChanged)) throw error
@@ -87,14 +92,19 @@ export async function placeOrder(
 }
 
 /**
- * Takes what an order needs besides its own rows, in the order in which everybody locks: the cart, variants and what they turn, gift cards, the
- * customer's numbers. The shop's next number, for which all its orders wait, comes behind all of these.
+ * Takes what an order needs besides its own rows, in the order in which everybody locks: the cart, variants and what they turn, gift cards, discounts,
+ * the customer's numbers. The shop's next number, for which all its orders wait, comes behind all of these.
  * @returns the ids of the variants that are counted
  */
-type Take = (tx: Writer, deps: OrderDeps, purchase: Purchase, draft: Omit<Order, 'number'>) => Promise<Set<string>>
+type Take = (
+  tx: Writer,
+  deps: OrderDeps,
+  purchase: Purchase & { customer?: string | undefined },
+  draft: Omit<Order, 'number'>,
+) => Promise<Set<string>>
 
 /** Looks at what it finds before it goes on, and says what is in the way. */
-const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced }, draft) => {
+const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced, customer }, draft) => {
   const { id, currency, mode } = draft
   const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
   const converted = convertCart(tx, deps, cart)
@@ -106,6 +116,7 @@ const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced }
   if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
   const reserved = await reserving
   await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
+  if (customer !== undefined) await takeDiscounts(tx, deps, { orderId: id, mode, counted: priced.discounts, customer })
   if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })
   if (await isClose) await assertMayHold(tx, deps, draft)
   return reserved
@@ -218,7 +229,7 @@ async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding & Pick<
 
 function orderOf(
   id: string,
-  { snapshot: { cart }, mode, priced: { totals, shipping }, email, placedFrom }: Purchase,
+  { snapshot: { cart }, mode, priced: { totals, shipping, discounts }, email, placedFrom }: Purchase,
   choice: PaymentChoice,
   now: number,
 ): Omit<Order, 'number'> {
@@ -230,6 +241,7 @@ function orderOf(
     email,
     subtotal: totals.subtotal,
     discountTotal: totals.discount,
+    discounts: discounts.map(orderDiscount),
     shippingTotal: totals.shipping,
     taxTotal: totals.tax,
     taxIncluded: totals.taxIncluded,
@@ -268,7 +280,7 @@ const linesOf = (orderId: string, { items }: CartSnapshot, { lines }: Priced, re
     return {
       orderId,
       position,
-      ...pick(line, 'id', 'variantId', 'quantity', 'unitPrice', 'total', 'taxRateBps', 'taxInclusive', 'taxAmount'),
+      ...pick(line, 'id', 'variantId', 'quantity', 'unitPrice', 'total', 'discount', 'taxRateBps', 'taxInclusive', 'taxAmount'),
       productId: sellable.product.id,
       title: sellable.product.title,
       variantTitle: sellable.variant.title,

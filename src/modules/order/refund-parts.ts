@@ -10,9 +10,13 @@ export type AskedLine = { readonly lineId: string; readonly quantity: number; re
 export type Asked = { readonly amount: number } | { readonly lines: readonly AskedLine[] } | { readonly all: true }
 export type RefundedLine = Refund['lines'][number]
 
-/** What was paid for a line, in minor units: its total, and the tax that came on top of it. Shipping is of no line. */
-export const paidFor = ({ total, taxInclusive, taxAmount }: Pick<OrderLine, 'total' | 'taxInclusive' | 'taxAmount'>): number =>
-  total + (taxInclusive ? 0 : taxAmount)
+/** What was paid for a line, in minor units: its total less discounts, and the tax that came on top of that. Shipping is of no line. */
+export const paidFor = ({
+  total,
+  discount,
+  taxInclusive,
+  taxAmount,
+}: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount + (taxInclusive ? 0 : taxAmount)
 
 /**
  * What goes back of each line that is asked for: of what was paid for it, the share of all its units that have gone back by then,

@@ -1,5 +1,6 @@
 import { type Money, moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
+import { orderDiscountView } from '../discount/domain.ts'
 import { type Payment, paymentView } from '../payment/domain.ts'
 import type { Dispute, Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
 
@@ -25,12 +26,13 @@ export function orderView({ order, lines, giftCards, events, payments: all, refu
     publicUrl,
     lines: lines.map((line) => ({
       ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity'),
-      ...moneyOf({ ...line, currency }, 'unitPrice', 'total'),
+      ...moneyOf({ ...line, currency }, 'unitPrice', 'total', 'discount'),
       tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: { amount: line.taxAmount, currency } },
     })),
     ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'giftCardTotal', 'total', 'amountDue'),
     ...moneyOf(order, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
     fxToUsd: order.fxToUsd,
+    discounts: order.discounts.map((discount) => orderDiscountView(discount, currency)),
     giftCards: giftCards.map(({ giftCardId: id, last4, amount, refunded }) => ({
       id,
       last4,

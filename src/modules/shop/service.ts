@@ -233,7 +233,10 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   const { contact, address, ...rest } = change
   return update(deps, by, { action: 'shop.changed', version: 'version' }, async (before, tx) => {
     if (change.currency !== undefined && change.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before)))
-      throw new AppError('CONFLICT', 'currency (body): the shop has prices, of products, shipping or gift cards, in the one that it has')
+      throw new AppError(
+        'CONFLICT',
+        'currency (body): the shop has prices, of products, shipping, gift cards or discounts, in the one that it has',
+      )
     return {
       ...defined(rest),
       ...(origins ? { origins: [...new Set(origins as string[])] } : {}),

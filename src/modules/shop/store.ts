@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { products } from '../../../db/schema/catalog.ts'
+import { discounts } from '../../../db/schema/discounts.ts'
 import { kybRecords } from '../../../db/schema/kyb.ts'
 import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
@@ -168,7 +169,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       forgetKeys(tx, (key) => key.id === id)
     },
 
-    /** Whether anything of a shop has a price in its currency: a product, a way of shipping, a gift card. */
+    /** Whether anything of a shop has a price in its currency: a product, a way of shipping, a gift card, a discount. */
     async hasPrices(tx: Writer, { id, shippingMethods }: Pick<Shop, 'id' | 'shippingMethods'>): Promise<boolean> {
       if (shippingMethods.length > 0) return true
       for (const [priced, ofShop] of [
@@ -178,7 +179,12 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
         const [found] = await tx.select({ shopId: ofShop }).from(priced).where(eq(ofShop, id)).limit(1)
         if (found) return true
       }
-      return false
+      const [discount] = await tx
+        .select({ id: discounts.id })
+        .from(discounts)
+        .where(and(eq(discounts.shopId, id), isNull(discounts.removedAt), isNotNull(discounts.currency)))
+        .limit(1)
+      return discount !== undefined
     },
     async findWallet(shopId: string): Promise<Wallet | undefined> {
       return read.first(walletOf, { shopId })

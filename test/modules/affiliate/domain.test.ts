@@ -7,20 +7,21 @@ const amount = fc.integer({ min: 0, max: amountMax })
 const rateBps = fc.integer({ min: 0, max: 10_000 })
 
 describe('a commission', () => {
-  test('a commission is the share of the goods less discounts, halves to the even', () => {
-    expect(commissionOf({ subtotal: 10_000, discountTotal: 0 }, 1_000)).toBe(1_000)
-    expect(commissionOf({ subtotal: 10_000, discountTotal: 2_500 }, 1_000)).toBe(750)
-    expect([5, 15, 25, 35].map((subtotal) => commissionOf({ subtotal, discountTotal: 0 }, 1_000))).toEqual([0, 2, 2, 4])
-    expect(commissionOf({ subtotal: 999, discountTotal: 0 }, 0)).toBe(0)
-    expect(commissionOf({ subtotal: 999, discountTotal: 0 }, 10_000)).toBe(999)
-    expect(commissionOf({ subtotal: 5, discountTotal: 9 }, 5_000)).toBe(0)
+  test('a commission is the share of the goods less discounts and included tax, halves to the even', () => {
+    expect(commissionOf({ subtotal: 10_000, discountTotal: 0, taxIncluded: 0 }, 1_000)).toBe(1_000)
+    expect(commissionOf({ subtotal: 10_000, discountTotal: 2_500, taxIncluded: 0 }, 1_000)).toBe(750)
+    expect([5, 15, 25, 35].map((subtotal) => commissionOf({ subtotal, discountTotal: 0, taxIncluded: 0 }, 1_000))).toEqual([0, 2, 2, 4])
+    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0 }, 0)).toBe(0)
+    expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0 }, 10_000)).toBe(999)
+    expect(commissionOf({ subtotal: 11_900, discountTotal: 1_190, taxIncluded: 1_710 }, 1_000)).toBe(900)
+    expect(commissionOf({ subtotal: 5, discountTotal: 9, taxIncluded: 0 }, 5_000)).toBe(0)
   })
 
   test('a commission is never below zero, never above what it is of, and off by half a minor unit at most', () => {
     fc.assert(
-      fc.property(amount, amount, rateBps, (subtotal, discountTotal, bps) => {
-        const commission = commissionOf({ subtotal, discountTotal }, bps)
-        const base = Math.max(0, subtotal - discountTotal)
+      fc.property(amount, amount, amount, rateBps, (subtotal, discountTotal, taxIncluded, bps) => {
+        const commission = commissionOf({ subtotal, discountTotal, taxIncluded }, bps)
+        const base = Math.max(0, subtotal - discountTotal - taxIncluded)
         expect(commission >= 0 && commission <= base).toBe(true)
         const off = BigInt(commission) * 10_000n - BigInt(base) * BigInt(bps)
         expect(off <= 5_000n && off >= -5_000n).toBe(true)

@@ -134,7 +134,7 @@ describe('a snapshot of a cart', () => {
     const { shownTotal, shownDue } = held.cart
     expect(changed({})).toEqual([])
     expect(changed({ cart: { ...held.cart, shownTotal: (shownTotal ?? 0) + 1 } })).toEqual([
-      'Taxes or shipping have changed, and with them the total',
+      'Taxes, shipping or discounts have changed, and with them the total',
     ])
     expect(changed({ cart: { ...held.cart, shownDue: (shownDue ?? 0) + 1 } })).toEqual(['The gift cards pay another part of the total'])
     const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]

@@ -282,7 +282,7 @@ describe('a cart that is not as the shopper saw it', () => {
     const refused = await shop.checkout(cartId)
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'The cart has changed. Taxes or shipping have changed, and with them the total. Look at the cart again',
+      'The cart has changed. Taxes, shipping or discounts have changed, and with them the total. Look at the cart again',
     ])
     ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] }))
     // Looking is enough: what was shown is what is charged.

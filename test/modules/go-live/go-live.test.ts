@@ -61,7 +61,12 @@ describe('going live', () => {
     expect(ended.map(({ expiresAt }) => expiresAt)).toEqual([app.clock.now(), app.clock.now()])
     const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.went_live'))
     expect(trail.map(({ actor, shopId, before, after }) => [actor, shopId, before, after])).toEqual([
-      [shop.id, shop.shop.id, { mode: 'TEST' }, { mode: 'LIVE', keys: [expect.any(String), expect.any(String)], giftCardsDisabled: 0 }],
+      [
+        shop.id,
+        shop.shop.id,
+        { mode: 'TEST' },
+        { mode: 'LIVE', keys: [expect.any(String), expect.any(String)], giftCardsDisabled: 0, discountsDisabled: 0 },
+      ],
     ])
     expect(JSON.stringify(trail)).not.toMatch(/[ps]k_live_\w{10}/)
   })

@@ -6,7 +6,17 @@ import { amountAsked, isOf, leftOf, linesBack, paidFor, type RefundedLine, shelv
 
 type Before = Pick<Refund, 'status' | 'lines'>
 const line = (fields: Partial<OrderLine>): OrderLine =>
-  ({ id: 'line_1', variantId: 'var_1', quantity: 1, total: 0, taxInclusive: false, taxAmount: 0, tracked: true, ...fields }) as OrderLine
+  ({
+    id: 'line_1',
+    variantId: 'var_1',
+    quantity: 1,
+    total: 0,
+    discount: 0,
+    taxInclusive: false,
+    taxAmount: 0,
+    tracked: true,
+    ...fields,
+  }) as OrderLine
 const units = (quantity: number, restock = false, lineId = 'line_1') => ({ lineId, quantity, restock })
 const refused = (run: () => unknown): unknown => {
   try {
@@ -55,6 +65,8 @@ test('line refunds are half-even, exclusive tax comes back with them, and includ
   expect(amountOf({ quantity: 2, total: 7 }, 2)).toBe(7)
   expect(amountOf({ quantity: 4, total: 4_000, taxAmount: 330 })).toBe(1_082)
   expect(amountOf({ quantity: 4, total: 4_000, taxAmount: 330, taxInclusive: true })).toBe(1_000)
+  // What a discount took off was not paid.
+  expect(amountOf({ quantity: 4, total: 4_000, discount: 400, taxAmount: 297 })).toBe(974)
   const first: Before = { status: 'SUCCEEDED', lines: [{ ...units(1), amount: 333 }] }
   expect(amountOf({ quantity: 3, total: 1_000 }, 2, [first])).toBe(667)
   // Of large amounts no digit is lost.

@@ -521,7 +521,7 @@ test('the currency of a shop changes until there are prices in it: of variants, 
     const refused = await change(token, 'USD')
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      'currency (body): the shop has prices, of products, shipping or gift cards, in the one that it has',
+      'currency (body): the shop has prices, of products, shipping, gift cards or discounts, in the one that it has',
     ])
     expect((await change(token, 'EUR')).body).toMatchObject({ currency: 'EUR', title: 'Changed' })
   }

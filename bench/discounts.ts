@@ -1,0 +1,96 @@
+/** Changes of carts in a shop with twenty active discounts, against those in the same shop without. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseConfig } from '../src/config.ts'
+import { system } from '../src/core/change.ts'
+import { openInstance } from '../src/instance.ts'
+import { createCollection, setCollectionProducts } from '../src/modules/catalog/index.ts'
+import { createDiscount } from '../src/modules/discount/index.ts'
+import { readShop } from '../src/modules/shop/index.ts'
+import { inTurn, quick, report, say, start, work } from './runs.ts'
+import { benchSettings, type Seeded, seed } from './seed.ts'
+
+const products = 1_000
+const carts = quick ? 500 : 2_000
+const linesOfCart = 3
+const active = 20
+
+/** Twenty that count by themselves: of all, of products, of collections, with a minimum, with limits, and of free shipping. */
+async function addDiscounts({ dataDir, shopId, ids }: Seeded): Promise<void> {
+  const { deps, close } = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
+  const by = { shop: await readShop(deps, shopId), actor: system }
+  const usd = (amount: number) => ({ amount, currency: 'USD' })
+  const collection = await createCollection(deps, by, { title: 'On sale' })
+  await setCollectionProducts(deps, by, collection.id, ids.slice(0, 500))
+  for (let nth = 0; nth < active; nth++) {
+    const title = `Sale ${nth}`
+    const percent = { title, kind: 'PERCENT', valueBps: 100 + 50 * nth } as const
+    if (nth % 5 === 0) await createDiscount(deps, by, percent)
+    if (nth % 5 === 1) await createDiscount(deps, by, { ...percent, productIds: ids.slice(nth, nth + 100) })
+    if (nth % 5 === 2) await createDiscount(deps, by, { ...percent, collectionIds: [collection.id] })
+    if (nth % 5 === 3) await createDiscount(deps, by, { title, kind: 'FIXED', amount: usd(500), minSubtotal: usd(10_000 * nth) })
+    if (nth % 5 === 4) await createDiscount(deps, by, { title, kind: 'FREE_SHIPPING', usageLimit: 1_000_000 })
+  }
+  await close()
+}
+
+/** Carts hold more of each by every change. */
+function uncounted({ dataDir }: Seeded): void {
+  const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
+  db.run('update variants set track_inventory = 0')
+  db.close()
+}
+
+/** Carts with something in them; their paths, by which more of it is put in. */
+async function cartsAt(url: string, { secretKey }: Seeded, variantIds: readonly string[]): Promise<string[]> {
+  const headers = { 'content-type': 'application/json', 'x-service-api-key': secretKey }
+  const call = async (path: string, body: unknown) => {
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as { id: string }
+  }
+  const paths: string[] = []
+  for (let nth = 0; nth < carts; nth++) {
+    const { id } = await call('/cart', { email: `shopper${nth}@example.com` })
+    for (let line = 0; line < linesOfCart; line++)
+      await call(`/cart/${id}/items`, { variantId: variantIds[line % variantIds.length], quantity: 1 })
+    paths.push(`/cart/${id}/items`)
+  }
+  return paths
+}
+
+async function variantsAt(url: string, { secretKey, ids }: Seeded): Promise<string[]> {
+  const found = ids.slice(0, linesOfCart).map(async (id) => {
+    const answer = await fetch(`${url}/product-v2/${id}`, { headers: { 'x-service-api-key': secretKey } })
+    return ((await answer.json()) as { variants: { id: string }[] }).variants[0]?.id ?? ''
+  })
+  return Promise.all(found)
+}
+
+export async function measureDiscounts(): Promise<void> {
+  say(`cart changes with ${active} active discounts and without`)
+  const plain = await seed(join(work, 'discounts-none'), products)
+  uncounted(plain)
+  const dataDir = join(work, 'discounts-some')
+  cpSync(plain.dataDir, dataDir, { recursive: true })
+  const some = { ...plain, dataDir }
+  await addDiscounts(some)
+  const [souk, floor] = [await start('souk.ts', some.dataDir), await start('souk.ts', plain.dataDir)]
+  const variantIds = await variantsAt(floor.url, plain)
+  const headers = { 'content-type': 'application/json', 'x-service-api-key': plain.secretKey }
+  const changes = async (url: string) => ({
+    method: 'POST' as const,
+    paths: await cartsAt(url, plain, variantIds),
+    headers,
+    body: JSON.stringify({ variantId: variantIds[0], quantity: 1 }),
+  })
+  const requests = { souk: await changes(souk.url), floor: await changes(floor.url) }
+  report(
+    `cart changes, ${linesOfCart} lines, ${active} active discounts (floor: souk without), SQLite`,
+    '≥ 0.8',
+    await inTurn(souk, floor, requests),
+  )
+  await souk.stop()
+  await floor.stop()
+}

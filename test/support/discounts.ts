@@ -1,0 +1,9 @@
+import { bookFindings } from '../../src/modules/ledger/index.ts'
+import type { TestApp } from './app.ts'
+
+/** What `souk check` finds wrong with the books, a sentence each. */
+export async function findings({ deps: { db } }: Pick<TestApp, 'deps'>): Promise<string[]> {
+  const found: string[] = []
+  for await (const { problems, isWork } of bookFindings(db)) if (!isWork) found.push(...problems)
+  return found
+}

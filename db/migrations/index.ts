@@ -3,6 +3,7 @@ import type { Migration } from './pending.ts'
 import postgresFirst from './postgres/0000_first.sql' with { type: 'text' }
 import postgresSearch from './postgres/0001_search.sql' with { type: 'text' }
 import postgresSelling from './postgres/0002_selling.sql' with { type: 'text' }
+import postgresShipping from './postgres/0020_shipping.sql' with { type: 'text' }
 import postgresTruth from './postgres/0003_truth.sql' with { type: 'text' }
 import postgresAttempt from './postgres/0004_attempt.sql' with { type: 'text' }
 import postgresKyb from './postgres/0005_kyb.sql' with { type: 'text' }
@@ -23,6 +24,7 @@ import postgresRankings from './postgres/0019_rankings.sql' with { type: 'text' 
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
+import sqliteShipping from './sqlite/0020_shipping.sql' with { type: 'text' }
 import sqliteTruth from './sqlite/0003_truth.sql' with { type: 'text' }
 import sqliteAttempt from './sqlite/0004_attempt.sql' with { type: 'text' }
 import sqliteKyb from './sqlite/0005_kyb.sql' with { type: 'text' }
@@ -62,6 +64,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0017_jobs', statements: sqliteJobs },
   { tag: '0018_platform', statements: sqlitePlatform },
   { tag: '0019_rankings', statements: sqliteRankings },
+  { tag: '0020_shipping', statements: sqliteShipping },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -85,4 +88,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0017_jobs', statements: postgresJobs },
   { tag: '0018_platform', statements: postgresPlatform },
   { tag: '0019_rankings', statements: postgresRankings },
+  { tag: '0020_shipping', statements: postgresShipping },
 ]

@@ -45,6 +45,9 @@ export const publicName = {
   pattern: `^[^${unseen}]*[^\\s${unseen}${shapeless}][^${unseen}]*$`,
   rule: 'a text that is not blank, without control characters, line breaks and overrides of its direction',
 } as const
+/** What sets a tax class apart, of a variant and of a rate. */
+export const taxClass = (description: string) =>
+  text(40, { pattern: '^[a-z0-9][a-z0-9_-]*$', rule: 'lower-case letters, digits, - and _', description })
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })

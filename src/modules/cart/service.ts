@@ -9,11 +9,12 @@ import type { Sellable } from '../catalog/domain.ts'
 import { sellables, sellablesInCart } from '../catalog/index.ts'
 import { noProvinces, type Provinces, provinces } from '../countries/domain.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
+import { needsProvinces } from '../shipping/domain.ts'
 import type { Shop } from '../shop/domain.ts'
 import { readShop, shopOf } from '../shop/index.ts'
 import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
 import type { CartDeps } from './parts.ts'
-import { type CartSnapshot, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
+import { type CartSnapshot, priced, priceNow, spentCards } from './pricing.ts'
 import type { CartContents } from './store.ts'
 import { type CartView, cartView, shownBy, soldView } from './view.ts'
 
@@ -123,9 +124,9 @@ async function snapshotFrom(deps: CartDeps, { cart, shop, contents, found }: Par
   return { cart, shop, items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })), giftCards, provinces }
 }
 
-/** What is needed to tell the regions of a shop's tax rates: of one that has none, nothing is loaded. */
-export const provincesFor = async ({ taxRates }: Pick<Shop, 'taxRates'>): Promise<Provinces> =>
-  taxRates.some(({ region }) => region) ? provinces() : noProvinces
+/** What is needed to tell the regions of a shop's tax rates and zones: of one that has none, nothing is loaded. */
+export const provincesFor = async ({ taxRates, shippingMethods }: Pick<Shop, 'taxRates' | 'shippingMethods'>): Promise<Provinces> =>
+  taxRates.some(({ region }) => region) || needsProvinces(shippingMethods) ? provinces() : noProvinces
 
 /**
  * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards), so that the shopper sees
@@ -136,7 +137,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const cart = await deps.cartStore.find(cartId)
   if (!cart || statusAt(cart, now) !== 'OPEN') return
   const snapshot = await snapshotOf(deps, cart)
-  const after = { ...cart, shippingMethod: shippingOf(cart, snapshot.shop)?.code ?? null, updatedAt: changeAt(cart, now) }
+  const after = { ...cart, shippingMethod: priced(snapshot, now).shipping?.code ?? null, updatedAt: changeAt(cart, now) }
   const spent = spentCards(snapshot, now).map(({ id }) => id)
   const { total, amountDue } = priced({ ...snapshot, cart: after }, now).totals
   await deps.db.write(async (tx) => {

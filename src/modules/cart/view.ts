@@ -1,8 +1,8 @@
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { availableCount } from '../catalog/domain.ts'
-import { type Cart, noticesOf, type Sold, statusAt } from './domain.ts'
-import { type CartItem, type CartSnapshot, isStillSold, pricedAsSeen } from './pricing.ts'
+import { type Cart, type Sold, statusAt } from './domain.ts'
+import { type CartItem, type CartSnapshot, isStillSold, noticesIn, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
 export function cartView(snapshot: CartSnapshot, now: number): CartView {
@@ -31,7 +31,7 @@ export function soldView(snapshot: CartSnapshot, { totals, shippingMethod, cards
     shippingMethod,
     affiliateCode: cart.affiliateCode,
     totals: moneyOf({ ...totals, currency }, 'subtotal', 'discount', 'shipping', 'tax', 'taxIncluded', 'giftCards', 'total', 'amountDue'),
-    notices: isOpen ? noticesOf(cart, snapshot.shop, snapshot.provinces) : [],
+    notices: isOpen ? noticesIn(snapshot, totals) : [],
     status,
     ...isoTimes(pick(cart, 'expiresAt', 'createdAt', 'updatedAt')),
   }

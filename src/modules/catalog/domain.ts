@@ -331,6 +331,18 @@ export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant:
   return left === 1 ? `Only 1 of ${labelOf(sellable)} is left` : `Only ${left} of ${labelOf(sellable)} are left`
 }
 
+/** A variant of which there are few, with what it is of. */
+export type LowStock = {
+  productId: string
+  variantId: string
+  title: string
+  variantTitle: string
+  sku: string | null
+  onHand: number
+  reserved: number
+  lowStockAt: number
+}
+
 /** Whether of a variant that is counted so few are on hand that its shop wants to know. Promises to orders count as on hand: they may come to nothing. */
 export const isLow = ({ trackInventory, onHand, lowStockAt }: Pick<Variant, 'trackInventory' | 'onHand' | 'lowStockAt'>): boolean =>
   trackInventory && lowStockAt !== null && onHand <= lowStockAt

@@ -1,3 +1,4 @@
+export { filterFindings } from './check-store.ts'
 export {
   type CollectionView,
   changeCollection,

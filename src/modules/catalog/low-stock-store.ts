@@ -3,7 +3,7 @@ import type { Reader } from '../../../db/engine.ts'
 import { stockHistory } from '../../../db/schema/catalog.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
-import type { LowStock } from './low-stock.ts'
+import type { LowStock } from './domain.ts'
 
 /** Spelt out, as the index of those has it; from there, since they are few. */
 const lowOf = (shopId: string) => sql`from variants v cross join products p

@@ -4,7 +4,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { variantOf } from './domain.ts'
+import { type LowStock, variantOf } from './domain.ts'
 import { lowStockStore as store } from './low-stock-store.ts'
 import type { CatalogDeps } from './parts.ts'
 import { stockStore } from './stock-store.ts'
@@ -28,18 +28,6 @@ export async function tellLow(tx: Writer, deps: Pick<Deps, 'clock' | 'newId'>, v
       data: { productId: product.id, variantId, title: product.title, variantTitle, sku, onHand, reserved, lowStockAt: lowStockAt ?? 0 },
     })
   }
-}
-
-/** A variant of which there are few, with what it is of. */
-export type LowStock = {
-  productId: string
-  variantId: string
-  title: string
-  variantTitle: string
-  sku: string | null
-  onHand: number
-  reserved: number
-  lowStockAt: number
 }
 
 /** The variants of a shop of which there are few, in whatever status their products are but ARCHIVED: the fewest first. */

@@ -9,7 +9,8 @@ import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/change.ts'
 import { openInstance } from '../src/instance.ts'
 import { etagOf } from '../src/lib/etag.ts'
-import { createdProduct, publicView, searchWords, sortKeys } from '../src/modules/catalog/domain.ts'
+import { createdProduct, searchWords, sortKeys } from '../src/modules/catalog/domain.ts'
+import { publicView } from '../src/modules/catalog/view.ts'
 import { createMerchant } from '../src/modules/merchant/service.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/service.ts'
 
@@ -131,7 +132,7 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
   const marks = (count: number) => Array(count).fill('?').join(', ')
   const product = inserter(db, productsTable)
   const variant = inserter(db, variantsTable)
-  const document = db.prepare(`INSERT INTO product_documents VALUES (${marks(8)})`)
+  const document = db.prepare(`INSERT INTO product_documents VALUES (${marks(11)})`)
   const tag = db.prepare(`INSERT INTO product_tags VALUES (${marks(4)})`)
   const rank = db.prepare('INSERT INTO product_ranks VALUES (? * 1048576, ?)')
   const words = db.prepare('INSERT INTO product_words (rowid, words) VALUES (? * 1048576, ?)')
@@ -140,7 +141,7 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
     product(p)
     for (const one of variants) variant(one)
     const body = JSON.stringify(publicView(whole))
-    document.run(p.id, p.shopId, body, etagOf(body), p.publishedAt, keys.newestKey, keys.titleKey, keys.priceKey)
+    document.run(p.id, p.shopId, body, etagOf(body), p.publishedAt, keys.newestKey, keys.titleKey, keys.priceKey, p.vendor, p.type, 1)
     for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey)
     const prefix = p.shopId.slice(p.shopId.indexOf('_') + 1)
     rank.run(p.publishedAt, p.id)

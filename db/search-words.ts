@@ -1,4 +1,6 @@
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from './engine.ts'
+import { productDocuments } from './schema/catalog.ts'
 
 export type SearchableProduct = {
   productId: string
@@ -8,7 +10,15 @@ export type SearchableProduct = {
   /** In lower case. */
   tags: readonly string[]
 }
-export type SearchQuery = {
+/** What documents are like. Prices are minor units, and those of a product's cheapest variant. */
+export type DocumentFilter = {
+  vendor?: string | undefined
+  type?: string | undefined
+  available?: boolean | undefined
+  minPrice?: number | undefined
+  maxPrice?: number | undefined
+}
+export type SearchQuery = DocumentFilter & {
   shopId: string
   words: readonly string[]
   /** Products that become visible later do not match. Milliseconds. */
@@ -27,6 +37,30 @@ export interface ProductSearch {
   remove(tx: Writer, productId: string): Promise<void>
   /** Ids of the products that hold every word, newest first. */
   find(read: Reader, query: SearchQuery): Promise<string[]>
+}
+
+/** As keys by price begin. */
+const priceDigits = 15
+const priceKeyFrom = (amount: number) => String(amount).padStart(priceDigits, '0')
+
+/** The condition that documents are so; undefined where all are. */
+export function suchAs({ vendor, type, available, minPrice, maxPrice }: DocumentFilter): SQL | undefined {
+  const below = maxPrice === undefined ? undefined : priceKeyFrom(maxPrice + 1)
+  return and(
+    vendor === undefined ? undefined : eq(productDocuments.vendor, vendor),
+    type === undefined ? undefined : eq(productDocuments.type, type),
+    available === undefined ? undefined : eq(productDocuments.available, available),
+    minPrice === undefined ? undefined : gte(productDocuments.priceKey, priceKeyFrom(minPrice)),
+    // With one digit more it is beyond every price.
+    below === undefined || below.length > priceDigits ? undefined : lt(productDocuments.priceKey, below),
+  )
+}
+
+/** The condition of a search that the document of a product is so, or nothing. */
+export function onlySuchAs(filter: DocumentFilter, productId: SQL): SQL {
+  const condition = suchAs(filter)
+  if (!condition) return sql``
+  return sql`and exists (select 1 from ${productDocuments} where ${productDocuments.productId} = ${productId} and ${condition})`
 }
 
 /** A tag is one more word, which no text can hold: that of all words that are asked for, the rarest decides the cost. */

@@ -40,6 +40,7 @@ import { platformRoutes } from './modules/platform/routes.ts'
 import { processorAccountRoutes } from './modules/processor-account/routes.ts'
 import { repaymentRoutes } from './modules/repayment/routes.ts'
 import { ingestionRoutes, recommendationRoutes, serviceProviderRoutes } from './modules/service-provider/routes.ts'
+import { servedCountryRoutes } from './modules/shipping/routes.ts'
 import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
@@ -102,6 +103,7 @@ const twice = (deps: AppDeps): AnyElysia[] => [
   loginRoutes(deps),
   customerLoginRoutes(deps),
   publicShopRoutes(deps),
+  servedCountryRoutes(deps),
   publicCatalogRoutes(deps),
   publicCollectionRoutes(deps),
   publicBlogRoutes(deps),

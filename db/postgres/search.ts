@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
+import { onlySuchAs, type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
 
 /** A `tsvector` of the same words, with a GIN index and an index by shop and time. */
 export const postgresSearch: ProductSearch = {
@@ -20,7 +20,7 @@ export const postgresSearch: ProductSearch = {
     const inCollection = sql`and exists (select 1 from collection_products c where c.collection_id = ${collectionId} and c.product_id = w.product_id)`
     const rows = await read.rows<{ id: string }>(
       sql`select w.product_id as id from product_words w
-          where w.shop_id = ${query.shopId} and w.words @@ ${match}::tsquery and w.visible_from <= ${query.now} ${collectionId === undefined ? sql`` : inCollection}
+          where w.shop_id = ${query.shopId} and w.words @@ ${match}::tsquery and w.visible_from <= ${query.now} ${collectionId === undefined ? sql`` : inCollection} ${onlySuchAs(query, sql`w.product_id`)}
           order by w.visible_from desc, w.product_id desc limit ${query.limit}`,
     )
     return rows.map(({ id }) => id)

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bool, index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 import { shops } from './shop.ts'
 
@@ -57,15 +58,25 @@ export const variants = table(
     compareAtPrice: money('compare_at_price'),
     cost: money('cost'),
     weightGrams: int('weight_grams').notNull(),
+    /** Of goods that are sent: a cart without any needs neither an address nor a method. */
+    requiresShipping: bool('requires_shipping').notNull().default(true),
     taxable: bool('taxable').notNull(),
+    /** Null: the standard rates. */
+    taxClass: text('tax_class'),
     trackInventory: bool('track_inventory').notNull(),
     allowBackorder: bool('allow_backorder').notNull(),
     onHand: int('on_hand').notNull(),
     /** Of those on hand, promised to orders that are not paid yet. */
     reserved: int('reserved').notNull().default(0),
     imageId: text('image_id'),
+    /** So many on hand, or fewer, are few. */
+    lowStockAt: int('low_stock_at'),
   },
-  (variant) => [index('variants_product').on(variant.productId, variant.position)],
+  (variant) => [
+    index('variants_product').on(variant.productId, variant.position),
+    // Those of which there are few, as `isLow` of the catalog's stock-levels has it.
+    index('variants_low').on(variant.productId).where(sql`low_stock_at is not null and on_hand <= low_stock_at and track_inventory`),
+  ],
 )
 
 /** What was changed of a variant's stock by hand or by an import: rows are only ever added, and stay when the variant goes. */
@@ -104,12 +115,19 @@ export const productDocuments = table(
     newestKey: text('newest_key').notNull(),
     titleKey: text('title_key').notNull(),
     priceKey: text('price_key').notNull(),
+    /** What lists are filtered by, as it stands in the document. */
+    vendor: text('vendor').notNull().default(''),
+    type: text('type').notNull().default(''),
+    available: bool('available').notNull().default(true),
   },
   (document) => [
     // The moment stands in the index too, so that those to come are passed over without reading them.
     index('product_documents_newest').on(document.shopId, document.newestKey, document.visibleFrom),
     index('product_documents_title').on(document.shopId, document.titleKey, document.visibleFrom),
     index('product_documents_price').on(document.shopId, document.priceKey, document.visibleFrom),
+    index('product_documents_vendor').on(document.shopId, document.vendor, document.newestKey, document.visibleFrom),
+    index('product_documents_type').on(document.shopId, document.type, document.newestKey, document.visibleFrom),
+    index('product_documents_available').on(document.shopId, document.available, document.newestKey, document.visibleFrom),
   ],
 )
 

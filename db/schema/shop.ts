@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, index, instant, int, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 import { users } from './people.ts'
 
 export type Contact = { email?: string | null; phone?: string | null }
@@ -11,14 +11,27 @@ export type PostalAddress = {
   postalCode?: string | null
   countryCode?: string | null
 }
-export type TaxRate = { country: string; region: string | null; rateBps: number; inclusive: boolean }
-export type ShippingMethod = {
+/** `class`: of the variants of that tax class alone; left out, of all that have no rate of their own. */
+export type TaxRate = { country: string; region: string | null; rateBps: number; inclusive: boolean; class?: string }
+type Price = { amount: number; currency: string }
+/** One price to some countries. */
+export type FlatMethod = {
   code: string
   title: string
   /** Empty: everywhere. */
   countries: string[]
-  price: { amount: number; currency: string }
+  price: Price
 }
+/** Without countries: every country that no other method names. Provinces stand beside one country only. */
+export type ShippingZone = { countries?: string[]; provinces?: string[] }
+/** A band that ends with its bound; without one it has no end. */
+export type ShippingRate = { upToGrams?: number; upToAmount?: Price; amount: Price }
+/** Prices by weight or by amount, the same in all of its zones. */
+export type ZonedMethod = { code: string; title: string; zones: ShippingZone[]; rates: ShippingRate[]; freeOver?: Price }
+/** In the form in which it was put. */
+export type ShippingMethod = FlatMethod | ZonedMethod
+/** Where the links of mails lead, by what they are for; what is left out leads to pages of our own. */
+export type ShopPages = { order?: string | null; reset?: string | null; verify?: string | null; invitation?: string | null }
 
 export const shops = table(
   'shops',
@@ -42,6 +55,9 @@ export const shops = table(
     origins: json<string[]>('origins').notNull(),
     taxRates: json<TaxRate[]>('tax_rates').notNull(),
     shippingMethods: json<ShippingMethod[]>('shipping_methods').notNull(),
+    /** Whether the public sees how many there are of a variant. */
+    showQuantity: bool('show_quantity').notNull().default(false),
+    pages: json<ShopPages>('pages').notNull().default(sql`'{}'`),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     /** When it was KYB_VERIFIED for the first time. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Reader } from '../engine.ts'
-import { type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
+import { onlySuchAs, type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
 
 /**
  * FTS5. Every word carries the shop's id in front, so that a search costs what the shop holds and not what the
@@ -32,7 +32,7 @@ export const sqliteSearch: ProductSearch = {
     const inCollection = collectionId === undefined ? sql`` : await membersOf(read, collectionId)
     const rows = await read.rows<{ id: string }>(
       sql`select r.product_id as id from product_words w join product_ranks r on r.rank = w.rowid
-          where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${inCollection}
+          where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${inCollection} ${onlySuchAs(query, sql`r.product_id`)}
           order by w.rowid desc limit ${query.limit}`,
     )
     return rows.map(({ id }) => id)

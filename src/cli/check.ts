@@ -9,6 +9,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
+import { filterFindings } from '../modules/catalog/index.ts'
 import { kpiFindings } from '../modules/kpi/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import {
@@ -138,6 +139,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   if (keys.problems.length === 0) yield await sealState(config, db)
   if (keys.problems.length === 0) yield* documentFindings(config, db)
   yield { subject: 'listings', problems: await listingProblems(db) }
+  yield* filterFindings(db)
 }
 
 const faultWords = {

@@ -94,7 +94,16 @@ export const demoShop: DemoShop = {
   shippingMethods: [
     { code: 'standard', title: 'Standard, 3 to 5 days', countries: ['US'], price: usd(650) },
     { code: 'express', title: 'Express, next day', countries: ['US'], price: usd(1800) },
-    { code: 'abroad', title: 'Abroad, 7 to 12 days', countries: ['CA', 'GB', 'DE'], price: usd(2400) },
+    {
+      code: 'abroad',
+      title: 'Abroad, 7 to 12 days',
+      zones: [{ countries: ['CA'] }, {}],
+      rates: [
+        { upToGrams: 20_000, amount: usd(2400) },
+        { upToGrams: 100_000, amount: usd(4800) },
+      ],
+      freeOver: usd(100_000),
+    },
   ],
   products: productsOf(lines, money),
   productsAtFirst: 14,

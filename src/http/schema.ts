@@ -47,6 +47,9 @@ export const publicName = {
 } as const
 /** Of what somebody types to be given something: one word, in which everything can be seen. */
 export const codeForm = { pattern: `^[^\\s${unseen}${shapeless}]+$`, rule: 'a text without blanks and control characters' } as const
+/** What sets a tax class apart, of a variant and of a rate. */
+export const taxClass = (description: string) =>
+  text(40, { pattern: '^[a-z0-9][a-z0-9_-]*$', rule: 'lower-case letters, digits, - and _', description })
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })

@@ -127,6 +127,8 @@ describe('many rows', () => {
       origins: ['https://a.example', '{}'],
       taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: nth % 2 === 0 }],
       shippingMethods: [],
+      showQuantity: false,
+      pages: {},
       version: 1,
       verifiedAt: null,
       taxRatesVersion: 1,

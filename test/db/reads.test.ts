@@ -34,6 +34,8 @@ const shopRow = {
   origins: ['https://a.example'],
   taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: true }],
   shippingMethods: [],
+  showQuantity: false,
+  pages: {},
   createdAt: 1,
   updatedAt: 2,
   version: 1,

@@ -34,6 +34,7 @@ export const accessManifest: Record<string, Access> = {
   'GET /shops/v2': 'merchant',
   'PATCH /shops/v2': 'merchant',
   'GET /shops/v2/public/name/:shopName': 'public',
+  'GET /shops/v2/public/name/:shopName/countries': 'public',
   'GET /shops/v2/tax-rates': 'management',
   'PUT /shops/v2/tax-rates': 'management',
   'GET /shops/v2/shipping-methods': 'management',
@@ -73,9 +74,12 @@ export const accessManifest: Record<string, Access> = {
 
   'GET /product-v2/public/shop/:shopName': 'public',
   'GET /product-v2/public/:id': 'public',
+  'GET /product-v2/public/shop/:shopName/handle/:handle': 'public',
   'POST /product-v2': 'management',
   'GET /product-v2': 'management',
   'GET /product-v2/:id': 'management',
+  'GET /product-v2/low-stock': 'management',
+  'GET /product-v2/:id/variants/:variantId/stock': 'management',
   'PATCH /product-v2/:id': 'management',
   'DELETE /product-v2/:id': 'management',
   'POST /product-v2/import': 'management',
@@ -83,6 +87,7 @@ export const accessManifest: Record<string, Access> = {
   'DELETE /product-v2/:id/variants/:variantId': 'management',
 
   'GET /collection-v2/published/:shopName': 'public',
+  'GET /collection-v2/published/:shopName/:handle': 'public',
   'POST /collection-v2': 'management',
   'GET /collection-v2': 'management',
   'GET /collection-v2/:id': 'management',
@@ -117,6 +122,7 @@ export const accessManifest: Record<string, Access> = {
 
   'POST /cart': 'cart',
   'GET /cart/:id': 'cart',
+  'GET /cart/:id/shipping-options': 'cart',
   'PATCH /cart/:id': 'cart',
   'POST /cart/:id/items': 'cart',
   'PATCH /cart/:id/items/:lineId': 'cart',

@@ -1,7 +1,7 @@
 /** What browsers on other origins may read: public and publishable-key routes, errors included, and nothing else. */
 import { describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { isForBrowsers } from '../../src/http/access-rules.ts'
+import { type AccessRule, accessRules, isForBrowsers } from '../../src/http/access-rules.ts'
 import { testApp } from '../support/app.ts'
 import { customerIn } from '../support/customers.ts'
 
@@ -132,6 +132,32 @@ describe('across origins', () => {
       expect(answer.headers.get('access-control-allow-origin')).toBe(open.has(path) ? '*' : null)
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
     }
+  })
+
+  test('every route that a publishable key, a token of a customer or nobody at all may call is open to pages, its refusals too, and no other', async () => {
+    await using app = await testApp()
+    const routes = createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS')
+    let open = 0
+    for (const { method, path } of routes) {
+      const access = app.routeTable.get(method, path)?.access
+      if (access === undefined) throw new Error(`${method} ${path} states nothing`)
+      const { tokens = [], key, unguarded, raw, mayAskFor }: AccessRule = accessRules[access]
+      const isShoppers = tokens.includes('customer') || key === 'storefront' || (unguarded === true && !raw && mayAskFor === undefined)
+      expect([method, path, isForBrowsers(access)]).toEqual([method, path, isShoppers])
+      if (path.includes('*')) continue
+      const { status, headers } = await app.call(method, path.replaceAll(/:\w+/g, 'some'), {
+        headers: origin,
+        ...(method === 'GET' ? {} : { body: {} }),
+      })
+      expect([method, path, status < 500, headers.get('access-control-allow-origin')]).toEqual([
+        method,
+        path,
+        true,
+        isShoppers ? '*' : null,
+      ])
+      if (isShoppers) open++
+    }
+    expect(open).toBeGreaterThan(50)
   })
 
   test('a preflight names the open methods of a path, and not those for secret keys', async () => {

@@ -12,9 +12,9 @@ import { address, customerOf, ok } from './selling.ts'
 const minuteMs = 60_000
 /** Two decimals, none, and three; taxes on top, within, and none at all. */
 const markets = [
-  { currency: 'USD', country: 'US', price: 1_999, tax: { country: 'US', rateBps: 725, inclusive: false }, shipping: 595 },
-  { currency: 'JPY', country: 'JP', price: 1_337, tax: { country: 'US', rateBps: 1_000, inclusive: true }, shipping: 0 },
-  { currency: 'KWD', country: 'KW', price: 12_345, tax: undefined, shipping: undefined },
+  { currency: 'USD', country: 'US', price: 1_999, tax: { country: 'US', rateBps: 725, inclusive: false }, shipping: 595, zoned: true },
+  { currency: 'JPY', country: 'JP', price: 1_337, tax: { country: 'US', rateBps: 1_000, inclusive: true }, shipping: 0, zoned: false },
+  { currency: 'KWD', country: 'KW', price: 12_345, tax: undefined, shipping: undefined, zoned: false },
 ]
 /** How many there are of what only orders take from. */
 export const fixedStock = 30
@@ -45,16 +45,22 @@ export async function layGround(): Promise<Ground> {
   return { database, markets: opened }
 }
 
-async function openMarket(app: TestApp, { currency, country, price, tax, shipping }: (typeof markets)[number]): Promise<Market> {
+async function openMarket(app: TestApp, { currency, country, price, tax, shipping, zoned }: (typeof markets)[number]): Promise<Market> {
   const shop = await shopIn(app, { currency, country })
   const money = (amount: number) => ({ amount, currency })
   const product = async (sku: string, stock: Json) => shop.add({ title: sku, variants: [{ sku, price: money(price), ...stock }] })
-  const own = await product('changed', { onHand: 8 })
-  const fixed = await product('fixed', { onHand: fixedStock })
+  const own = await product('changed', { onHand: 8, weightGrams: 300, lowStockAt: 3 })
+  const fixed = await product('fixed', { onHand: fixedStock, weightGrams: 700, taxClass: 'reduced', lowStockAt: 25 })
   const ahead = await product('ahead', { onHand: 2, allowBackorder: true })
-  const uncounted = await product('uncounted', {})
-  if (tax) ok(await shop.put('/shops/v2/tax-rates', { data: [tax] }))
-  const method = shipping !== undefined && { code: 'post', title: 'Post', price: money(shipping), countries: [] }
+  const uncounted = await product('uncounted', { requiresShipping: false, taxClass: 'digital' })
+  // One class has a rate of its own, the other takes the standard one.
+  if (tax) ok(await shop.put('/shops/v2/tax-rates', { data: [tax, { ...tax, rateBps: 133, class: 'reduced' }] }))
+  const bands = (first: number) => [{ upToGrams: 1_000, amount: money(first) }, { amount: money(2 * first) }]
+  const form = (amount: number) =>
+    zoned
+      ? { zones: [{ countries: ['US'], provinces: ['ME', 'CA'] }, {}], rates: bands(amount), freeOver: money(15 * price) }
+      : { price: money(amount), countries: [] }
+  const method = shipping !== undefined && { code: 'post', title: 'Post', ...form(shipping) }
   if (method) ok(await shop.put('/shops/v2/shipping-methods', { data: [method] }))
   ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_250 }))
   const cards: string[] = []

@@ -7,11 +7,10 @@ import { availableCount, isSellable, type Sellable, shortageOf } from '../catalo
 import type { AddressFields } from '../customer/domain.ts'
 import { checkedAddress, emailOf } from '../customer/index.ts'
 import { noOffers } from '../discount/domain.ts'
-import type { Shop } from '../shop/domain.ts'
 import { shopOf } from '../shop/index.ts'
-import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
+import { type Cart, type CartLine, cartLifeMs, changeAt, linesMax, quantityMax } from './domain.ts'
 import type { CartDeps } from './parts.ts'
-import type { CartItem, CartSnapshot } from './pricing.ts'
+import { type CartItem, type CartSnapshot, offersFor } from './pricing.ts'
 import { type CartCaller, openCart, provincesFor, withOffers } from './service.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
@@ -55,8 +54,9 @@ export async function createCart(deps: CartDeps, { shop: met, principal }: CartC
     createdAt: now,
     updatedAt: now,
   }
-  const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf(blank, input, shop, now) }
-  const view = cartView({ cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }, now)
+  const empty = { shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
+  const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf({ ...empty, cart: blank }, input, now) }
+  const view = cartView({ ...empty, cart }, now)
   await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), inLine('begin', shop.id))
   return view
 }
@@ -75,8 +75,9 @@ export async function changeCart(deps: CartDeps, by: CartChange, cartId: string,
   if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
   if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
   return changing(deps, by, cartId, async (snapshot, now) => {
-    const { cart, shop } = snapshot
-    return { snapshot: { ...snapshot, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
+    // What a method is offered for may go by what is left after discounts.
+    const offered = input.shippingMethod ? await withOffers(deps, snapshot) : snapshot
+    return { snapshot: { ...snapshot, cart: { ...snapshot.cart, ...fieldsOf(offered, input, now) } } }
   })
 }
 
@@ -191,7 +192,8 @@ function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number
   return sellable
 }
 
-function fieldsOf(before: Cart, input: CartInput, shop: Shop, now: number): Partial<Cart> {
+function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number): Partial<Cart> {
+  const before = snapshot.cart
   const { email, shippingAddress, billingAddress, affiliateCode } = input
   const change: Partial<Cart> = {
     ...(email === undefined ? {} : { email }),
@@ -199,7 +201,7 @@ function fieldsOf(before: Cart, input: CartInput, shop: Shop, now: number): Part
     ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && checkedAddress(billingAddress, 'billingAddress.') }),
     ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),
   }
-  const shippingMethod = methodOf({ ...before, ...change }, input.shippingMethod, shop)
+  const shippingMethod = methodOf({ ...snapshot, cart: { ...before, ...change } }, input.shippingMethod, now)
   return shippingMethod === before.shippingMethod ? change : { ...change, shippingMethod }
 }
 
@@ -208,13 +210,13 @@ const affiliateOf = (code: string | null, now: number): Pick<Cart, 'affiliateCod
   code === null ? { affiliateCode: null, affiliateAt: null } : { affiliateCode: code.trim().toLowerCase(), affiliateAt: now }
 
 /** The method after a change: the one that is asked for must be offered; the one chosen before goes when it is not any more. */
-function methodOf(after: Cart, asked: string | null | undefined, { shippingMethods }: Shop): string | null {
-  const code = asked === undefined ? after.shippingMethod : asked
+function methodOf(after: CartSnapshot, asked: string | null | undefined, now: number): string | null {
+  const code = asked === undefined ? after.cart.shippingMethod : asked
   if (code === null) return null
-  const method = shippingMethods.find((one) => one.code === code)
-  if (method && isOffered(method, after.currency, after.shippingAddress?.countryCode)) return code
+  if (offersFor(after, now).some((offer) => offer.code === code)) return code
   if (asked === undefined) return null
+  const isKnown = after.shop.shippingMethods.some((one) => one.code === code)
   throw invalid(
-    `shippingMethod (body): ${method ? 'not offered for this cart and its shipping address' : 'no shipping method of the shop'}`,
+    `shippingMethod (body): ${isKnown ? 'not offered for this cart and its shipping address' : 'no shipping method of the shop'}`,
   )
 }

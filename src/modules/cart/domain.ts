@@ -6,6 +6,7 @@ import { amountMax } from '../../lib/money.ts'
 import { shareOf } from '../../lib/rounding.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 import { isSameProvince, noProvinces, type Provinces } from '../countries/domain.ts'
+import { type Parcel, reaches } from '../shipping/domain.ts'
 
 export type Cart = typeof carts.$inferSelect
 export type CartLine = typeof cartLines.$inferSelect
@@ -50,40 +51,56 @@ export const taxPlaceOf = (
 ): Place => shippingAddress ?? billingAddress ?? { countryCode: shopCountry, province: null }
 
 /**
- * The rate of a place: a region's own stands instead of its country's. Regions and provinces go by code or name.
+ * The rate of a place for a tax class, or for goods of none: the most specific that there is. A class's own rates stand instead of the
+ * standard ones, a region's instead of its country's: class and region, class and country, region, country. Regions and provinces go by
+ * code or name.
  * @param provinces without them, regions go by their spelling alone
  */
 export function taxRateAt(
   rates: readonly TaxRate[],
   { countryCode, province }: Place,
   provinces: Provinces = noProvinces,
+  taxClass: string | null = null,
 ): TaxRate | undefined {
-  const ofCountry = rates.filter(({ country }) => country === countryCode)
   const isOf = ({ region }: TaxRate) => region && province !== null && isSameProvince(provinces, countryCode, region, province)
-  return ofCountry.find(isOf) ?? ofCountry.find(({ region }) => !region)
+  const within = (one: string | undefined) => {
+    const ofCountry = rates.filter((rate) => rate.country === countryCode && rate.class === one)
+    return ofCountry.find(isOf) ?? ofCountry.find(({ region }) => !region)
+  }
+  return (taxClass === null ? undefined : within(taxClass)) ?? within(undefined)
 }
-
-/** Whether a cart in this currency, to this country, may go this way. No country yet rules nothing out. */
-export const isOffered = ({ countries, price }: ShippingMethod, currency: string, country: string | undefined): boolean =>
-  price.currency === currency && (countries.length === 0 || country === undefined || countries.includes(country))
 
 /** What a shopper has to know of a cart, and would not see by its amounts. */
 export type Notice = { code: (typeof noticeCodes)[number]; message: string }
 export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD', 'DISCOUNT_NOT_COUNTED'] as const
 
-/** What the address of a cart is not covered by, of a shop that has some: tax rates, shipping methods. Without an address, nothing. */
+/** What of a cart's lines decides which notices it has. */
+export type Noticed = {
+  /** Of the lines that are taxed; of a cart without any, the standard one. */
+  taxClasses: readonly (string | null)[]
+  parcel: Parcel
+  /** Whether a method is offered for the cart as it is. */
+  isSent: boolean
+}
+
+/** What a cart is not covered by, of a shop that has some: tax rates, shipping methods. Without an address, nothing. */
 export function noticesOf(
-  { shippingAddress, billingAddress, currency }: Pick<Cart, 'shippingAddress' | 'billingAddress' | 'currency'>,
+  { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
   { taxRates, shippingMethods }: { taxRates: readonly TaxRate[]; shippingMethods: readonly ShippingMethod[] },
   provinces: Provinces,
+  { taxClasses, parcel, isSent }: Noticed,
 ): Notice[] {
   const taxedAt = shippingAddress ?? billingAddress
   const notices: Notice[] = []
-  if (taxedAt && taxRates.length > 0 && !taxRateAt(taxRates, taxedAt, provinces))
+  if (taxedAt && taxRates.length > 0 && taxClasses.some((taxClass) => !taxRateAt(taxRates, taxedAt, provinces, taxClass)))
     notices.push({ code: 'NO_TAX_RATE', message: 'No tax rate of the shop covers the address: no tax is counted' })
-  const country = shippingAddress?.countryCode
-  if (country !== undefined && shippingMethods.length > 0 && !shippingMethods.some((method) => isOffered(method, currency, country)))
-    notices.push({ code: 'NO_SHIPPING_METHOD', message: 'No shipping method of the shop goes to the shipping address' })
+  if (shippingAddress && parcel.isNeeded && !isSent && shippingMethods.length > 0) {
+    const isReached = shippingMethods.some((method) => reaches(method, shippingMethods, shippingAddress, provinces))
+    const message = isReached
+      ? 'No shipping method of the shop takes what is in the cart to the shipping address: it is too heavy or too dear for them'
+      : 'No shipping method of the shop goes to the shipping address'
+    notices.push({ code: 'NO_SHIPPING_METHOD', message })
+  }
   return notices
 }
 
@@ -116,23 +133,27 @@ export type Sold = {
   ofLines: ReadonlyMap<string, number>
 }
 
-/** `discount`: what is taken off the line, which its tax is not of. */
-export type PurchaseLine = { unitPrice: number; quantity: number; taxable: boolean; discount?: number }
+/** `rate`: of its place and class; undefined where it is not taxed. `discount`: what is taken off the line, which its tax is not of. */
+export type PurchaseLine = { unitPrice: number; quantity: number; rate: TaxRate | undefined; discount?: number }
 /** `total` is before the discount. */
 export type TaxedLine = { total: number; discount: number; taxRateBps: number; taxInclusive: boolean; taxAmount: number }
 
 const bpsOfWhole = 10_000
 
-/** What a purchase comes to: each line taxed and rounded by itself, shipping untaxed, gift cards last. */
+/**
+ * What a purchase comes to: each line taxed and rounded by itself, shipping untaxed, gift cards last.
+ * @param shippingOf what is asked for sending goods of so much, which is their subtotal after discounts
+ */
 export function totalsOf<Draw extends { amount: number }>(
-  { lines, rate, shipping }: { lines: readonly PurchaseLine[]; rate: TaxRate | undefined; shipping: number },
+  { lines, shippingOf }: { lines: readonly PurchaseLine[]; shippingOf: (amount: number) => number },
   drawsOf: (amountToPay: number) => Draw[],
 ): { lines: TaxedLine[]; totals: Totals; draws: Draw[] } {
-  const taxed = lines.map((line) => taxedLine(line, line.taxable ? rate : undefined))
+  const taxed = lines.map(taxedLine)
   const subtotal = sumOf(taxed.map(({ total }) => total))
   const tax = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount)))
   const taxIncluded = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0)))
   const discount = sumOf(taxed.map((line) => line.discount))
+  const shipping = shippingOf(subtotal - discount)
   const total = sumOf([subtotal - discount, shipping, tax])
   const draws = drawsOf(total)
   const giftCards = sumOf(draws.map(({ amount }) => amount))
@@ -143,8 +164,9 @@ export function totalsOf<Draw extends { amount: number }>(
   }
 }
 
-function taxedLine(line: PurchaseLine, rate: TaxRate | undefined): TaxedLine {
-  const [total, discount] = [lineTotalOf(line), line.discount ?? 0]
+function taxedLine(line: PurchaseLine): TaxedLine {
+  const { rate, discount = 0 } = line
+  const total = lineTotalOf(line)
   const taxAmount = rate ? taxOf(total - discount, rate) : 0
   return { total, discount, taxRateBps: rate?.rateBps ?? 0, taxInclusive: rate?.inclusive ?? false, taxAmount }
 }

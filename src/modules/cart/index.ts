@@ -2,7 +2,7 @@ export { addItem, type CartInput, changeCart, changeItem, createCart, removeItem
 export { changeDiscountCode } from './discount-code.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
 export type { CartDeps } from './parts.ts'
-export { type CartSnapshot, changedSince, type Priced, priced } from './pricing.ts'
+export { type CartSnapshot, changedSince, isSentAtAll, noticesIn, type Priced, priced } from './pricing.ts'
 export {
   type CartCaller,
   cartOf,
@@ -21,4 +21,5 @@ export {
   type WholeCart,
   wholeCart,
 } from './service.ts'
+export { shippingOptions } from './shipping.ts'
 export type { CartView } from './view.ts'

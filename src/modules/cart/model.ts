@@ -3,6 +3,7 @@ import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, notBlank, nullab
 import { AddressInput, PostalAddress } from '../customer/model.ts'
 import { CountedDiscount, DiscountCode } from '../discount/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
+import { noOfferReasons } from '../shipping/domain.ts'
 import { affiliateCodeMax, cartStatuses, noticeCodes, quantityMax } from './domain.ts'
 
 const Line = t.Object(
@@ -73,6 +74,19 @@ export const AddItem = t.Object({ variantId: text(64, { minLength: 1 }), quantit
 export const ChangeItem = t.Object({ quantity })
 export const ChangeDiscountCode = t.Object({ code: nullable(DiscountCode) })
 export const LinePath = t.Object({ id: text(64), lineId: text(64) })
+
+export const ShippingOptions = t.Object(
+  {
+    data: t.Array(t.Object({ ...fieldsOf(t.String(), 'code', 'title'), amount: MoneySchema }, { title: 'ShippingOption' })),
+    reason: t.Optional(
+      oneOf(noOfferReasons, {
+        description:
+          'Where there is none. NO_METHODS: the shop has none, and sends everywhere for nothing. EMPTY_CART. NOTHING_TO_SHIP: neither an address nor a method is needed. NO_ADDRESS: the cart has no shipping address yet. NOT_REACHED: no method goes there. TOO_LARGE: those that do take less weight, or goods of smaller amounts',
+      }),
+    ),
+  },
+  { title: 'ShippingOptions' },
+)
 
 const cartId = t.Optional(
   text(64, { minLength: 1, description: "Needed, except with a customer's token: then the latest open cart of theirs" }),

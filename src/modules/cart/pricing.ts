@@ -1,5 +1,4 @@
 /** What a cart comes to: pure functions of what it holds, the shop it is in, and the time. */
-import type { Money } from '../../lib/money.ts'
 import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
 import type { Provinces } from '../countries/domain.ts'
 import {
@@ -15,13 +14,15 @@ import {
   whyNotCounted,
 } from '../discount/domain.ts'
 import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
+import { offerOf, offersOf, parcelOf, type Sending, type Offer as ShippingOffer } from '../shipping/domain.ts'
 import type { Shop } from '../shop/domain.ts'
 import {
   type Cart,
   type CartLine,
-  isOffered,
   lineTotalOf,
   type Notice,
+  type Noticed,
+  noticesOf,
   sumOf,
   type TaxedLine,
   type Totals,
@@ -32,14 +33,16 @@ import {
 
 /** A line with what it is of; a variant that is gone has neither. */
 export type CartItem = { line: CartLine; sellable: Sellable | undefined }
-/** All that a cart's price depends on. `provinces` is empty where no rate of the shop is of one. */
+/** All that a cart's price depends on. `provinces` is empty where no rate or zone of the shop is of one. */
 export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[]; provinces: Provinces; offers: Offers }
 export type PricedLine = CartLine & TaxedLine
-export type PricedShipping = { code: string; title: string; price: Money }
-/** `lines` are in the order of the snapshot's items; `discounts` those that count, `offered` what they were looked at by. */
+/**
+ * `lines` are in the order of the snapshot's items. `shipping` is the way that was chosen, while it is offered; `discounts` those that
+ * count, `offered` what they were looked at by.
+ */
 export type Priced = {
   lines: PricedLine[]
-  shipping: PricedShipping | null
+  shipping: ShippingOffer | null
   totals: Totals
   draws: Draw[]
   discounts: Counted[]
@@ -54,24 +57,29 @@ export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pri
 
 function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
   const { cart, shop, items, giftCards, provinces, offers } = snapshot
+  const place = taxPlaceOf(cart, shop.country)
   const purchase = items.map((item) => ({
     unitPrice: priceOf(item),
     quantity: item.line.quantity,
-    taxable: item.sellable?.variant.taxable ?? true,
+    rate: isTaxed(item) ? taxRateAt(shop.taxRates, place, provinces, taxClassOf(item)) : undefined,
   }))
   const offered = offeredOf(snapshot, purchase.map(lineTotalOf), now)
   const reduction = bestReduction(offers, offered)
-  const shipping = shippingOf(cart, shop)
-  const free = freeShipping(offers, offered, shipping?.price.amount ?? 0)
-  const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
-  const rate = taxRateAt(shop.taxRates, taxPlaceOf(cart, shop.country), provinces)
   const reduced = reduction ? purchase.map((line, at) => ({ ...line, discount: reduction.ofLines[at] ?? 0 })) : purchase
-  const { lines, totals, draws } = totalsOf({ lines: reduced, rate, shipping: free ? 0 : (shipping?.price.amount ?? 0) }, (amount) =>
-    drawsOf(usable, amount, now),
-  )
+  const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
+  const sentFor = (amount: number) => {
+    const shipping = chosenOf(snapshot, amount)
+    return { shipping, free: freeShipping(offers, offered, shipping?.price.amount ?? 0) }
+  }
+  const shippingOf = (amount: number) => {
+    const { shipping, free } = sentFor(amount)
+    return free ? 0 : (shipping?.price.amount ?? 0)
+  }
+  const { lines, totals, draws } = totalsOf({ lines: reduced, shippingOf }, (amount) => drawsOf(usable, amount, now))
+  const { shipping, free } = sentFor(totals.subtotal - totals.discount)
   return {
     lines: lines.map((taxed, at) => ({ ...(items[at] as CartItem).line, unitPrice: purchase[at]?.unitPrice ?? 0, ...taxed })),
-    shipping,
+    shipping: shipping ?? null,
     totals,
     draws,
     discounts: [reduction, free].filter((one) => one !== undefined),
@@ -120,11 +128,55 @@ function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
   })
 }
 
+/** What is gone counts as goods that are taxed, and sent without weight: it cannot be bought. */
+const isTaxed = ({ sellable }: CartItem) => sellable?.variant.taxable ?? true
+const taxClassOf = ({ sellable }: CartItem) => sellable?.variant.taxClass ?? null
+
+function parcelIn(items: readonly CartItem[]) {
+  const lines = items.map(({ line: { quantity }, sellable }) => {
+    const { weightGrams = 0, requiresShipping = true } = sellable?.variant ?? {}
+    return { quantity, weightGrams, requiresShipping }
+  })
+  return parcelOf(lines)
+}
+
+/** Whether a cart holds something that has to be sent; an empty one may come to. */
+export const isSentAtAll = ({ items }: Pick<CartSnapshot, 'items'>): boolean => parcelIn(items).isNeeded
+
+/** @param amount the subtotal after discounts */
+const sendingOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot, amount: number): Sending => ({
+  ...parcelIn(items),
+  currency,
+  amount,
+  to: shippingAddress ?? undefined,
+})
+
 /** The way that was chosen, while the shop offers it for this cart. */
-export function shippingOf(cart: Cart, { shippingMethods }: Shop): PricedShipping | null {
-  const method = shippingMethods.find(({ code }) => code === cart.shippingMethod)
-  if (!method || !isOffered(method, cart.currency, cart.shippingAddress?.countryCode)) return null
-  return { code: method.code, title: method.title, price: method.price }
+function chosenOf(snapshot: CartSnapshot, amount: number): ShippingOffer | undefined {
+  const { cart, shop, provinces } = snapshot
+  const method = shop.shippingMethods.find(({ code }) => code === cart.shippingMethod)
+  return method && offerOf(method, shop.shippingMethods, sendingOf(snapshot, amount), provinces)
+}
+
+/** The ways that a cart may go, at the prices that the shopper has seen, in the shop's order. */
+export function offersFor(snapshot: CartSnapshot, now: number): ShippingOffer[] {
+  const { subtotal, discount } = pricedAsSeen(snapshot, now).totals
+  return offersOf(snapshot.shop.shippingMethods, sendingOf(snapshot, subtotal - discount), snapshot.provinces)
+}
+
+/** What a shopper has to know of a cart besides what it comes to. */
+export const noticesIn = (snapshot: CartSnapshot, totals: Pick<Totals, 'subtotal' | 'discount'>): Notice[] =>
+  noticesOf(snapshot.cart, snapshot.shop, snapshot.provinces, noticedIn(snapshot, totals))
+
+function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 'subtotal' | 'discount'>): Noticed {
+  const { items, shop, provinces } = snapshot
+  const taxed = items.filter(isTaxed)
+  const offers = offersOf(shop.shippingMethods, sendingOf(snapshot, subtotal - discount), provinces)
+  return {
+    taxClasses: taxed.length > 0 ? [...new Set(taxed.map(taxClassOf))] : [null],
+    parcel: parcelIn(items),
+    isSent: offers.length > 0,
+  }
 }
 
 /** Whether a line is of something that the cart may hold, however much of it is left. */
@@ -137,14 +189,15 @@ export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
 
 /** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
 export function changedSince(snapshot: CartSnapshot, now: number): string[] {
-  const { cart, shop, items } = snapshot
+  const { cart, items } = snapshot
   const ofLines = items.flatMap((item) => {
     if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
     const { line, sellable } = item
     const dearer = sellable.variant.price === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
     return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
   })
-  const lostMethod = cart.shippingMethod !== null && shippingOf(cart, shop) === null
+  // What need not be sent loses nothing by it.
+  const lostMethod = cart.shippingMethod !== null && isSentAtAll(snapshot) && priced(snapshot, now).shipping === null
   const changes = [
     ...ofLines,
     ...(lostMethod ? ['The shipping method is not offered any more'] : []),

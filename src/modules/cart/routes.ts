@@ -12,8 +12,19 @@ import {
   readCart,
   removeGiftCards,
   removeItem,
+  shippingOptions,
 } from './index.ts'
-import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeDiscountCode, ChangeItem, LinePath, RemoveGiftCard } from './model.ts'
+import {
+  AddItem,
+  ApplyGiftCard,
+  CartInput,
+  CartRecord,
+  ChangeDiscountCode,
+  ChangeItem,
+  LinePath,
+  RemoveGiftCard,
+  ShippingOptions,
+} from './model.ts'
 
 const ofChange = { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415) }
 
@@ -57,6 +68,16 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
           'Fields that are left out stay as they are; null clears. A shipping method that is not offered to a new shipping address is taken off. 409 when the cart is not open.',
       },
     })
+    .get('/cart/:id/shipping-options', ({ params, shop, principal }) => shippingOptions(deps, { shop, principal }, params.id), {
+      access: 'cart',
+      params: RecordId,
+      response: { 200: ShippingOptions, ...errorResponses(401, 403, 404, 409) },
+      detail: {
+        summary: 'How a cart may be sent',
+        description:
+          "The shop's methods that are offered for the cart's shipping address and what is in it, at their prices for it, in the shop's order; `code` is for `shippingMethod` of the cart. Before there is an address nothing is offered here, though a method may be put on the cart already. 409 when the cart is not open.",
+      },
+    })
     .post(
       '/cart/:id/items',
       ({ params, body, shop, principal, once }) =>
@@ -72,7 +93,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         detail: {
           summary: 'Put a variant into a cart',
           description:
-            'Of one that is there already, so many more. Nothing is reserved before checkout. 409 when less is in stock (how much is left is told to nobody but the shop); when the cart has 100 lines; and when it is not open.',
+            'Of one that is there already, so many more. Nothing is reserved before checkout. 409 when less is in stock, which says how many are left; when the cart has 100 lines; and when it is not open.',
         },
       },
     )

@@ -11,11 +11,12 @@ import { noProvinces, type Provinces, provinces } from '../countries/domain.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offersOfCart, offersWith } from '../discount/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
+import { needsProvinces } from '../shipping/domain.ts'
 import type { Shop } from '../shop/domain.ts'
 import { readShop, shopOf } from '../shop/index.ts'
 import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
 import type { CartDeps } from './parts.ts'
-import { type CartSnapshot, lostCode, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
+import { type CartSnapshot, lostCode, priced, priceNow, spentCards } from './pricing.ts'
 import type { CartContents } from './store.ts'
 import { type CartView, cartView, shownAs, shownBy, soldView } from './view.ts'
 
@@ -142,9 +143,9 @@ export async function withOffers(deps: CartDeps, snapshot: CartSnapshot): Promis
   return { ...snapshot, offers: await offersWith(deps, all, { shopper, mode: shop.mode, productIds }) }
 }
 
-/** What is needed to tell the regions of a shop's tax rates: of one that has none, nothing is loaded. */
-export const provincesFor = async ({ taxRates }: Pick<Shop, 'taxRates'>): Promise<Provinces> =>
-  taxRates.some(({ region }) => region) ? provinces() : noProvinces
+/** What is needed to tell the regions of a shop's tax rates and zones: of one that has none, nothing is loaded. */
+export const provincesFor = async ({ taxRates, shippingMethods }: Pick<Shop, 'taxRates' | 'shippingMethods'>): Promise<Provinces> =>
+  taxRates.some(({ region }) => region) || needsProvinces(shippingMethods) ? provinces() : noProvinces
 
 /**
  * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards, discount code), so that the shopper sees
@@ -157,7 +158,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const snapshot = await snapshotOf(deps, cart)
   const after = {
     ...cart,
-    shippingMethod: shippingOf(cart, snapshot.shop)?.code ?? null,
+    shippingMethod: priced(snapshot, now).shipping?.code ?? null,
     discountCode: lostCode(snapshot, now) === undefined ? cart.discountCode : null,
     updatedAt: changeAt(cart, now),
   }

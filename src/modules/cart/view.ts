@@ -2,8 +2,8 @@ import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { availableCount } from '../catalog/domain.ts'
 import { orderDiscount, orderDiscountView } from '../discount/domain.ts'
-import { type Cart, type Notice, noticesOf, type Sold, statusAt } from './domain.ts'
-import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSold, pricedAsSeen } from './pricing.ts'
+import { type Cart, type Notice, type Sold, statusAt } from './domain.ts'
+import { type CartItem, type CartSnapshot, codedOffer, discountNotices, isStillSold, noticesIn, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
 export function cartView(snapshot: CartSnapshot, now: number): CartView {
@@ -42,7 +42,7 @@ export function soldView(
     shippingMethod,
     affiliateCode: cart.affiliateCode,
     totals: moneyOf({ ...totals, currency }, 'subtotal', 'discount', 'shipping', 'tax', 'taxIncluded', 'giftCards', 'total', 'amountDue'),
-    notices: isOpen ? [...noticesOf(cart, snapshot.shop, snapshot.provinces), ...ofDiscounts] : [],
+    notices: isOpen ? [...noticesIn(snapshot, totals), ...ofDiscounts] : [],
     status,
     ...isoTimes(pick(cart, 'expiresAt', 'createdAt', 'updatedAt')),
   }

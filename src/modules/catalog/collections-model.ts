@@ -13,12 +13,11 @@ const collection = {
 export const CollectionRecord = t.Object(collection, { title: 'Collection' })
 export const CollectionWithIds = t.Object({ ...collection, productIds: t.Array(t.String()) }, { title: 'CollectionWithProductIds' })
 export const Collections = pageOf(CollectionRecord)
-export const PublishedCollections = pageOf(
-  t.Object(
-    { ...collection, products: t.Array(PublicProduct, { description: 'The first products, in the order of the collection' }) },
-    { title: 'PublishedCollection' },
-  ),
+export const PublishedCollection = t.Object(
+  { ...collection, products: t.Array(PublicProduct, { description: 'The first products, in the order of the collection' }) },
+  { title: 'PublishedCollection' },
 )
+export const PublishedCollections = pageOf(PublishedCollection)
 
 const fields = {
   handle: t.Optional(text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop; lower case' })),

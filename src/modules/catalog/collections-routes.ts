@@ -3,55 +3,81 @@ import { publicationInMs } from '../../core/publication.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../http/schema.ts'
-import { assertOriginOf, shopNamed } from '../../http/shop.ts'
+import { assertOriginOf } from '../../http/shop.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { publicShopNamed, type ShopDeps } from '../shop/index.ts'
 import {
   ChangeCollection,
   CollectionRecord,
   Collections,
   CollectionWithIds,
   CreateCollection,
+  PublishedCollection,
   PublishedCollections,
   SetProducts,
 } from './collections-model.ts'
 import { firstProductsMax } from './domain.ts'
 import {
   type CatalogDeps,
+  type CollectionView,
   changeCollection,
   createCollection,
   listCollections,
   publishedCollections,
+  publishedCollectionWhole,
   readCollection,
   removeCollection,
   setCollectionProducts,
 } from './index.ts'
+import { HandleParams } from './model.ts'
 
-export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps) =>
-  routes(deps, 'Catalog').get(
-    '/collection-v2/published/:shopName',
-    async ({ params, query, request }) => {
-      await assertOriginOf(deps, params.shopName, request)
-      return deps.answers.respond(request, async () => {
-        const shop = await shopNamed(deps, params.shopName)
-        const slice = sliceOf(query)
-        const { collections, total } = await publishedCollections(deps, shop, slice)
-        const data = collections.map(({ view, documents }) =>
-          // The documents are JSON already.
-          JSON.stringify({ ...view, products: [] }).replace(/\[\]\}$/, () => `[${documents.join(',')}]}`),
-        )
-        return JSON.stringify(pageOf([], total, slice)).replace('[]', () => `[${data.join(',')}]`)
-      }) as never
-    },
-    {
-      access: 'public',
-      query: t.Object(pageQuery),
-      response: { 200: PublishedCollections, 304: notModified, ...errorResponses(403, 404) },
-      detail: {
-        summary: 'Published collections of a shop',
-        description: `Each with its first ${firstProductsMax} visible products; the rest by \`GET /product-v2/public/shop/{shopName}?collection=\`.`,
+/** The documents are JSON already. */
+const jsonOf = ({ view, documents }: { view: CollectionView; documents: readonly string[] }): string =>
+  JSON.stringify({ ...view, products: [] }).replace(/\[\]\}$/, () => `[${documents.join(',')}]}`)
+
+export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
+  routes(deps, 'Catalog')
+    .get(
+      '/collection-v2/published/:shopName/:handle',
+      async ({ params, request }) => {
+        await assertOriginOf(deps, params.shopName, request)
+        return deps.answers.respond(request, async () => {
+          const shop = await publicShopNamed(deps, params.shopName)
+          return jsonOf(await publishedCollectionWhole(deps, shop, params.handle))
+        }) as never
       },
-    },
-  )
+      {
+        access: 'public',
+        params: HandleParams,
+        response: { 200: PublishedCollection, 304: notModified, ...errorResponses(403, 404) },
+        detail: {
+          summary: 'A published collection by its handle',
+          description: `As in the list, with its first ${firstProductsMax} visible products. Its id does as well as its handle.`,
+        },
+      },
+    )
+    .get(
+      '/collection-v2/published/:shopName',
+      async ({ params, query, request }) => {
+        await assertOriginOf(deps, params.shopName, request)
+        return deps.answers.respond(request, async () => {
+          const shop = await publicShopNamed(deps, params.shopName)
+          const slice = sliceOf(query)
+          const { collections, total } = await publishedCollections(deps, shop, slice)
+          const data = collections.map(jsonOf)
+          return JSON.stringify(pageOf([], total, slice)).replace('[]', () => `[${data.join(',')}]`)
+        }) as never
+      },
+      {
+        access: 'public',
+        query: t.Object(pageQuery),
+        response: { 200: PublishedCollections, 304: notModified, ...errorResponses(403, 404) },
+        detail: {
+          summary: 'Published collections of a shop',
+          description: `Each with its first ${firstProductsMax} visible products; the rest by \`GET /product-v2/public/shop/{shopName}?collection=\`.`,
+        },
+      },
+    )
 
 export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
   routes(deps, 'Catalog')

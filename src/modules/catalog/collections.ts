@@ -15,6 +15,7 @@ import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
 import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
+import { withStocks } from './reads.ts'
 
 type Shop = Pick<ShopContext, 'id'>
 type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
@@ -182,17 +183,40 @@ export async function publishedCollection(
   return collection && collectionView(collection)
 }
 
+/** The same with the first of its visible products as JSON. @throws AppError NOT_FOUND */
+export async function publishedCollectionWhole(
+  deps: PublicReads,
+  shop: Shop & { readonly showQuantity: boolean },
+  idOrHandle: string,
+): Promise<{ view: CollectionView; documents: string[] }> {
+  const view = await publishedCollection(deps, shop, idOrHandle)
+  if (!view) throw noSuchCollection()
+  return { view, documents: await firstOf(deps, shop, view.id, deps.clock.now()) }
+}
+
+type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore'>
+async function firstOf(
+  deps: PublicReads,
+  { showQuantity }: { readonly showQuantity: boolean },
+  id: string,
+  now: number,
+): Promise<string[]> {
+  const documents = await deps.collectionStore.firstDocuments(id, now, firstProductsMax)
+  return showQuantity ? withStocks(deps, documents) : documents
+}
+
 /** A page of the collections that the public sees, newest first, each with the first of its visible products as JSON. */
 export async function publishedCollections(
-  { collectionStore, clock }: CollectionDeps,
-  shop: Shop,
+  deps: PublicReads,
+  shop: Shop & { readonly showQuantity: boolean },
   slice: Slice,
 ): Promise<{ collections: { view: CollectionView; documents: string[] }[]; total: number }> {
+  const { collectionStore, clock } = deps
   const now = clock.now()
   const { rows: collections, total } = await collectionStore.listPublished(shop.id, now, slice)
   const withDocuments = collections.map(async (collection) => ({
     view: collectionView(collection),
-    documents: await collectionStore.firstDocuments(collection.id, now, firstProductsMax),
+    documents: await firstOf(deps, shop, collection.id, now),
   }))
   return { collections: await Promise.all(withDocuments), total }
 }

@@ -42,6 +42,10 @@ const booleans: ReadonlyMap<string, boolean> = new Map(
 export const parseBoolean: CellParser<boolean> = (text) =>
   booleans.get(text.toLowerCase()) ?? new Fault('Must be TRUE or FALSE (yes, no, 1 and 0 are read as well).')
 
+/** A tax class in its one spelling. */
+export const parseTaxClass: CellParser<string> = (text) =>
+  /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(text) ? text.toLowerCase() : new Fault('Must be at most 40 letters, digits, - and _.')
+
 /** Whether selling goes on without stock: the old dialect says deny or continue, the new one TRUE or FALSE. */
 export const parseBackorder: CellParser<boolean> = (text) => {
   const word = text.toLowerCase()

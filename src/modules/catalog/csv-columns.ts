@@ -26,7 +26,10 @@ const aliases = {
   cost: ['Cost per item'],
   // The unit column beside it only says how the weight is shown; the number is always grams.
   weightGrams: ['Variant Grams', 'Weight value (grams)'],
+  requiresShipping: ['Variant Requires Shipping', 'Requires shipping'],
   taxable: ['Variant Taxable', 'Charge tax'],
+  // A name of ours for a rate, there one of a catalogue's: one that no rate of the shop has is taxed by the standard ones.
+  taxClass: ['Variant Tax Code', 'Tax code'],
   inventoryTracker: ['Variant Inventory Tracker', 'Inventory tracker'],
   allowBackorder: ['Variant Inventory Policy', 'Continue selling when out of stock'],
   onHand: ['Variant Inventory Qty', 'Inventory quantity'],

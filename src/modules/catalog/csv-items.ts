@@ -15,7 +15,9 @@ export type ImportedVariant = {
   compareAtPrice?: number | null
   cost?: number | null
   weightGrams?: number | null
+  requiresShipping?: boolean | null
   taxable?: boolean | null
+  taxClass?: string | null
   trackInventory?: boolean | null
   allowBackorder?: boolean | null
   onHand?: number | null

@@ -11,6 +11,7 @@ import {
   parseQuantity,
   parseStatus,
   parseTags,
+  parseTaxClass,
   parseUrl,
   parseWeight,
   textUpTo,
@@ -130,7 +131,9 @@ class ProductBuilder {
         compareAtPrice: this.read(row, 'compareAtPrice', this.amount),
         cost: this.read(row, 'cost', this.amount),
         weightGrams: this.read(row, 'weightGrams', parseWeight),
+        requiresShipping: this.read(row, 'requiresShipping', parseBoolean),
         taxable: this.read(row, 'taxable', parseBoolean),
+        taxClass: this.read(row, 'taxClass', parseTaxClass),
         // A blank tracker is not a missing answer: it is how both dialects say that nobody counts the stock.
         trackInventory: this.columns.indexes.has('inventoryTracker') ? row.cells.has('inventoryTracker') : undefined,
         allowBackorder,

@@ -54,9 +54,10 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
     const known = kept.get(id)
     if (known || !kept.isOn()) return known
     const found = read(id)
-    if (!found) return undefined
+    // With quantities it is another after every order.
+    if (!found || found.showQuantity) return undefined
     const { etag, visibleFrom, shopId, document } = found
-    const held: KeptDocument = { etag, visibleFrom, shopId, document: undefined }
+    const held: KeptDocument = { etag, visibleFrom, shopId, showQuantity: false, document: undefined }
     kept.keep(id, held)
     keepText(id, held, document)
     return held

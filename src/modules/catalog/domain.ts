@@ -1,9 +1,8 @@
 import type { productDocuments, products, variants } from '../../../db/schema/catalog.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
-import { etagOf } from '../../lib/etag.ts'
 import type { Money } from '../../lib/money.ts'
-import { defined, isoTimes, type Optional, pick } from '../../lib/records.ts'
+import { defined, type Optional, pick } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Product = typeof products.$inferSelect
@@ -51,6 +50,16 @@ export type ProductInput = Optional<
 
 /** Everything a write needs that must be fixed before it: ids enough for all that is new, the shop's currency, and the time. */
 export type Given = { productId: string; variantIds: readonly string[]; imageIds: readonly string[]; currency: string; now: number }
+
+export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
+
+/** @throws AppError NOT_FOUND, also where the product is not there */
+export function variantOf(whole: Whole | undefined, id: string): Variant {
+  if (!whole) throw noSuchProduct()
+  const variant = whole.variants.find((one) => one.id === id)
+  if (!variant) throw new AppError('NOT_FOUND', 'The product has no such variant')
+  return variant
+}
 
 const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
 
@@ -201,11 +210,14 @@ const blankVariant = {
   sku: null,
   barcode: null,
   weightGrams: 0,
+  requiresShipping: true,
   taxable: true,
+  taxClass: null,
   allowBackorder: false,
   onHand: 0,
   reserved: 0,
   imageId: null,
+  lowStockAt: null,
 }
 
 function changedVariant(old: Variant | undefined, input: VariantInput & { price: Money }, productId: string, newId: string): Variant {
@@ -216,7 +228,8 @@ function changedVariant(old: Variant | undefined, input: VariantInput & { price:
     // A variant that is given a count is counted.
     trackInventory: input.onHand !== undefined,
     ...old,
-    ...defined(pick(input, 'sku', 'barcode', 'weightGrams', 'taxable', 'trackInventory', 'allowBackorder', 'onHand', 'imageId')),
+    ...defined(pick(input, 'sku', 'barcode', 'weightGrams', 'requiresShipping', 'taxable', 'taxClass')),
+    ...defined(pick(input, 'trackInventory', 'allowBackorder', 'onHand', 'imageId', 'lowStockAt')),
     id: old?.id ?? newId,
     productId,
     position: 0,
@@ -314,50 +327,25 @@ export const labelOf = ({ product, variant }: { product: Pick<Product, 'title'>;
 /** That there is less than somebody wants, and how much. */
 export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> & Stock }): string {
   const left = availableCount(sellable.variant)
-  // Not how many: what is on hand is the shop's own business.
-  return left === 0 ? `${labelOf(sellable)} is sold out` : `There are not that many of ${labelOf(sellable)} left`
+  if (left === 0) return `${labelOf(sellable)} is sold out`
+  return left === 1 ? `Only 1 of ${labelOf(sellable)} is left` : `Only ${left} of ${labelOf(sellable)} are left`
 }
 
-const money = (amount: number, currency: string): Money => ({ amount, currency })
-const maybeMoney = (amount: number | null, currency: string): Money | null => (amount === null ? null : money(amount, currency))
-
-/** A product as everybody may see it: neither cost nor the number in stock. */
-export function publicView({ product, variants }: Whole) {
-  const { currency } = product
-  const prices = variants.map(({ price }) => price)
-  return {
-    ...pick(product, 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type', 'tags', 'status', 'options'),
-    variants: variants.map((variant) => publicVariantView(variant, currency)),
-    images: product.images,
-    seo: { title: product.seoTitle, description: product.seoDescription },
-    priceRange: { min: money(Math.min(...prices), currency), max: money(Math.max(...prices), currency) },
-    available: variants.some(isAvailable),
-    ...isoTimes(pick(product, 'publishedAt', 'createdAt', 'updatedAt')),
-  }
+/** A variant of which there are few, with what it is of. */
+export type LowStock = {
+  productId: string
+  variantId: string
+  title: string
+  variantTitle: string
+  sku: string | null
+  onHand: number
+  reserved: number
+  lowStockAt: number
 }
 
-const publicVariantView = (variant: Variant, currency: string) => ({
-  ...pick(variant, 'id', 'sku', 'barcode', 'title', 'optionValues'),
-  price: money(variant.price, currency),
-  compareAtPrice: maybeMoney(variant.compareAtPrice, currency),
-  ...pick(variant, 'weightGrams', 'taxable', 'trackInventory', 'allowBackorder'),
-  available: isAvailable(variant),
-  ...pick(variant, 'imageId', 'position'),
-})
-
-/** A product as its shop sees it: the public view, with cost and stock, and the version that changes go by. */
-export function managementView(whole: Whole) {
-  const { currency, version } = whole.product
-  return { ...publicView(whole), variants: whole.variants.map((variant) => managementVariantView(variant, currency)), version }
-}
-
-/** A variant as its shop sees it. */
-export const managementVariantView = (variant: Variant, currency: string) => ({
-  ...publicVariantView(variant, currency),
-  cost: maybeMoney(variant.cost, currency),
-  onHand: variant.onHand,
-  reserved: variant.reserved,
-})
+/** Whether of a variant that is counted so few are on hand that its shop wants to know. Promises to orders count as on hand: they may come to nothing. */
+export const isLow = ({ trackInventory, onHand, lowStockAt }: Pick<Variant, 'trackInventory' | 'onHand' | 'lowStockAt'>): boolean =>
+  trackInventory && lowStockAt !== null && onHand <= lowStockAt
 
 export type SortOrder = 'newest' | 'title' | 'price'
 /** How a list is sorted: by which key, and from which end. */
@@ -391,13 +379,6 @@ export const isListed = ({ status, publishedAt }: Pick<Product, 'status' | 'publ
 /** Whether shoppers see the product now, and may buy it. */
 export const isSellable = ({ status, publishedAt }: Pick<Product, 'status' | 'publishedAt'>, now: number): boolean =>
   status === 'ACTIVE' && publishedAt !== null && publishedAt <= now
-
-/** The public document of a product that is listed. */
-export function documentOf(whole: Whole): ProductDocument {
-  const document = JSON.stringify(publicView(whole))
-  const { id: productId, shopId, publishedAt } = whole.product
-  return { productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, ...sortKeys(whole) }
-}
 
 /** What of a product its words are taken from. */
 export type Worded = {

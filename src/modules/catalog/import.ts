@@ -292,7 +292,9 @@ function variantInput(variant: ImportedVariant, currency: string, known: Variant
     compareAtPrice: amount(variant.compareAtPrice),
     cost: amount(variant.cost),
     weightGrams: cleared(variant.weightGrams, 0),
+    requiresShipping: cleared(variant.requiresShipping, true),
     taxable: cleared(variant.taxable, true),
+    taxClass: variant.taxClass,
     allowBackorder: cleared(variant.allowBackorder, false),
   }
 }

@@ -1,15 +1,19 @@
 export { firstUnknown } from './belonging.ts'
+export { filterFindings } from './check-store.ts'
 export {
+  type CollectionView,
   changeCollection,
   createCollection,
   listCollections,
   publishedCollection,
   publishedCollections,
+  publishedCollectionWhole,
   readCollection,
   removeCollection,
   setCollectionProducts,
 } from './collections.ts'
 export { type ImportReport, importProducts, importStopped } from './import.ts'
+export { lowStock, stockHistoryOf } from './low-stock.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'
 export {
@@ -22,6 +26,7 @@ export {
   productWithHandle,
   readProduct,
   readPublicProduct,
+  readPublicProductNamed,
   removeVariant,
 } from './service.ts'
 export {

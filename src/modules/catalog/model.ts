@@ -14,6 +14,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  taxClass,
   text,
   Url,
 } from '../../http/schema.ts'
@@ -49,6 +50,8 @@ const publicVariant = {
   price: MoneySchema,
   compareAtPrice: nullable(MoneySchema),
   weightGrams: integer(),
+  requiresShipping: t.Boolean({ description: 'Whether it is sent: a cart of nothing such needs no address and no shipping method' }),
+  taxClass: nullable(t.String({ description: 'Null: the standard tax rates' })),
   ...fieldsOf(t.Boolean(), 'taxable', 'trackInventory', 'allowBackorder', 'available'),
   imageId: nullable(t.String()),
   position: integer(),
@@ -68,7 +71,26 @@ const afterVariants = {
   ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
 }
 export const PublicProduct = t.Object(
-  { ...beforeVariants, variants: t.Array(t.Object(publicVariant, { title: 'PublicVariant' })), ...afterVariants },
+  {
+    ...beforeVariants,
+    variants: t.Array(
+      t.Object(
+        {
+          ...publicVariant,
+          quantityAvailable: t.Optional(
+            nullable(
+              integer({
+                description:
+                  "Where the shop's `showQuantity` is on: how many are there and promised to nobody, as of the last commit. Null: not counted. With `allowBackorder` more can be bought",
+              }),
+            ),
+          ),
+        },
+        { title: 'PublicVariant' },
+      ),
+    ),
+    ...afterVariants,
+  },
   { title: 'PublicProduct' },
 )
 export const ManagedVariant = t.Object(
@@ -77,6 +99,7 @@ export const ManagedVariant = t.Object(
     cost: nullable(MoneySchema),
     onHand: integer(),
     reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
+    lowStockAt: nullable(integer({ description: 'So many on hand, or fewer, are few: see `GET /product-v2/low-stock`' })),
   },
   { title: 'Variant' },
 )
@@ -96,7 +119,10 @@ const VariantInput = t.Object({
   compareAtPrice: maybe(MoneySchema),
   cost: maybe(MoneySchema),
   weightGrams: t.Optional(integer({ minimum: 0, maximum: 100_000_000 })),
+  requiresShipping: t.Optional(t.Boolean({ description: 'Default true; false for what is not sent, such as digital goods' })),
   taxable: t.Optional(t.Boolean()),
+  taxClass: maybe(taxClass('Taxed by the rates of this `class`, and where there is none by the standard ones')),
+  lowStockAt: maybe(integer({ minimum: 0, maximum: onHandMax, description: 'When so many or fewer are on hand, `stock.low` is told' })),
   trackInventory: t.Optional(t.Boolean({ description: 'Default: whether `onHand` is given' })),
   allowBackorder: t.Optional(t.Boolean()),
   onHand: t.Optional(integer({ minimum: onHandMin, maximum: onHandMax, description: 'At creation only; later by the route of its stock' })),
@@ -139,6 +165,7 @@ export const ChangeProduct = t.Object({
   images: t.Optional(t.Array(t.Object({ ...known, ...ImageInput.properties }), { maxItems: imagesMax })),
 })
 
+export const HandleParams = t.Object({ shopName: text(63), handle: text(255) })
 export const VariantParams = t.Object({ id: text(64), variantId: text(64) })
 export const ChangeStock = t.Object({
   delta: t.Optional(integer({ minimum: -onHandMax, maximum: onHandMax, description: 'So many more or, below zero, fewer' })),
@@ -148,12 +175,43 @@ export const ChangeStock = t.Object({
   reason: t.Optional(text(255, { description: 'For the stock history' })),
 })
 
+export const StockHistory = pageOf(
+  t.Object(
+    {
+      ...fieldsOf(t.String(), 'id', 'variantId'),
+      delta: integer(),
+      onHand: integer({ description: 'After the change' }),
+      reason: nullable(t.String()),
+      actor: t.String({ description: 'The id of the person or key; `system`: a command' }),
+      at: Instant,
+    },
+    { title: 'StockChange' },
+  ),
+)
+export const LowStock = pageOf(
+  t.Object(
+    {
+      ...fieldsOf(t.String(), 'productId', 'variantId', 'title', 'variantTitle'),
+      sku: nullable(t.String()),
+      ...fieldsOf(integer(), 'onHand', 'reserved', 'lowStockAt'),
+    },
+    { title: 'LowStock' },
+  ),
+)
+
+const minorUnits = (description: string) =>
+  t.Optional(t.String({ pattern: '^\\d{1,15}$', maxLength: 15, rule: 'a whole number of minor units', description, 'x-type': 'integer' }))
 export const ListPublic = t.Object({
   ...pageQuery,
   sort: t.Optional(oneOf(sortWords, { description: "Default newest; within a collection, the collection's order" })),
   q: t.Optional(text(200, { description: 'Full text: products that hold every word, newest first; `total` is exact up to 1,000' })),
   collection: t.Optional(text(255, { description: 'Id or handle of a published collection' })),
-  tag: t.Optional(text(255)),
+  tag: t.Optional(text(255, { description: 'Whatever its case' })),
+  vendor: t.Optional(text(255, { description: 'As the products spell it' })),
+  type: t.Optional(text(255, { description: 'As the products spell it' })),
+  minPrice: minorUnits('A product counts by its lowest price, by which it is sorted too'),
+  maxPrice: minorUnits('Inclusive, as `minPrice`'),
+  available: t.Optional(oneOf(['true', 'false'], { description: 'Whether any variant can be bought' })),
 })
 export const ListManaged = t.Object({ ...pageQuery, status: t.Optional(oneOf(productStatuses)) })
 

@@ -4,11 +4,14 @@ import type { Slice } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
 import { type Bucket, locate, totalOf, windowOf, withChanges } from './listing.ts'
-import type { CatalogStore } from './store.ts'
+import type { CatalogStore, DocumentFilter } from './store.ts'
+import { withQuantities } from './view.ts'
 
 export type ReadDeps = Pick<Deps, 'db' | 'clock'> & { readonly catalogStore: CatalogStore; readonly listings: Listings }
-export type PublicQuery = {
+export type PublicQuery = DocumentFilter & {
   shopId: string
+  /** Whether variants show how many there are of them. */
+  showQuantity: boolean
   sort: Sort | undefined
   q: string | undefined
   tag: string | undefined
@@ -22,23 +25,32 @@ const queryWordsMax = 10
 
 /** A page of what the public sees of a shop's products. */
 export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
+  const page = await pageOfDocuments(deps, query, slice)
+  return query.showQuantity ? { ...page, documents: await withStocks(deps, page.documents) } : page
+}
+
+/** Public documents with what there is of each variant now. */
+export async function withStocks({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, documents: readonly string[]): Promise<string[]> {
+  const stocks = await catalogStore.stocksOf(documents.map((document) => (JSON.parse(document) as { id: string }).id))
+  return documents.map((document) => withQuantities(document, stocks))
+}
+
+async function pageOfDocuments(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
   if (query.q !== undefined && query.q.trim() !== '') return searched(deps, query, query.q, slice)
   const { collectionId } = query
   const tag = query.tag?.toLowerCase()
-  if (collectionId !== undefined) return ofCollection(deps, { ...query, tag }, collectionId, slice)
+  const isFiltered = [query.vendor, query.type, query.available, query.minPrice, query.maxPrice].some((value) => value !== undefined)
+  if (collectionId !== undefined || isFiltered) return filtered(deps, { ...query, tag }, slice)
   return tag === undefined ? listed(deps, query.shopId, sorts[query.sort ?? 'newest'], slice) : tagged(deps, query, tag, slice)
 }
 
 /** A collection has an order of its own, which holds unless another is asked for. */
-async function ofCollection(
-  { catalogStore, clock }: ReadDeps,
-  { shopId, sort, tag }: PublicQuery,
-  collectionId: string,
-  slice: Slice,
-): Promise<PublicPage> {
-  const filter = { shopId, now: clock.now(), tag, collectionId }
+async function filtered({ catalogStore, clock }: ReadDeps, { sort, ...query }: PublicQuery, slice: Slice): Promise<PublicPage> {
+  const { shopId, tag, collectionId, vendor, type, available, minPrice, maxPrice } = query
+  const filter = { shopId, now: clock.now(), tag, collectionId, vendor, type, available, minPrice, maxPrice }
+  const own = collectionId === undefined ? sorts.newest : 'collection'
   return {
-    documents: await catalogStore.filtered(filter, sort === undefined ? 'collection' : sorts[sort], slice),
+    documents: await catalogStore.filtered(filter, sort === undefined ? own : sorts[sort], slice),
     total: await catalogStore.countFiltered(filter),
   }
 }
@@ -77,13 +89,13 @@ async function listed(
 
 async function searched(
   { catalogStore, clock }: ReadDeps,
-  { shopId, tag, collectionId }: PublicQuery,
+  { shopId, tag, collectionId, vendor, type, available, minPrice, maxPrice }: PublicQuery,
   q: string,
   { offset, limit }: Slice,
 ): Promise<PublicPage> {
   const words = wordsOf(q, queryWordsMax)
   if (words.length === 0) return { documents: [], total: 0 }
-  const query = { shopId, words, now: clock.now(), tag: tag?.toLowerCase(), collectionId }
+  const query = { shopId, words, now: clock.now(), tag: tag?.toLowerCase(), collectionId, vendor, type, available, minPrice, maxPrice }
   const found = await catalogStore.search({ ...query, limit: searchTotalMax + 1 })
   const capped = found.length > searchTotalMax
   // Nothing lies past the total that is told: a page far out costs no more than the first.

@@ -1,12 +1,14 @@
+import { t } from 'elysia'
 import { publicationInMs } from '../../core/publication.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { importing, importMaxMs } from '../../http/importing.ts'
 import { routes } from '../../http/routes.ts'
-import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
+import { errorResponses, notModified, pageQuery, RecordId } from '../../http/schema.ts'
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { publicShopNamed, type ShopDeps } from '../shop/index.ts'
 import {
   archiveProduct,
   type CatalogDeps,
@@ -16,29 +18,35 @@ import {
   importProducts,
   importStopped,
   listProducts,
+  lowStock,
   publicProducts,
   publishedCollection,
   readProduct,
   readPublicProduct,
+  readPublicProductNamed,
   removeVariant,
+  stockHistoryOf,
 } from './index.ts'
 import {
   ChangeProduct,
   ChangeStock,
   CreateProduct,
+  HandleParams,
   ImportQuery,
   ImportReport,
   ListManaged,
   ListPublic,
+  LowStock,
   ManagedProduct,
   ManagedProducts,
   ManagedVariant,
   PublicProduct,
   PublicProducts,
+  StockHistory,
   VariantParams,
 } from './model.ts'
 
-export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
+export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
   routes(deps, 'Catalog')
     .get(
       '/product-v2/public/:id',
@@ -54,18 +62,38 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
     )
     .get(
+      '/product-v2/public/shop/:shopName/handle/:handle',
+      async ({ params, request }) => {
+        await assertOriginOf(deps, params.shopName, request)
+        const shop = await shopNamed(deps, params.shopName)
+        const { document, etag } = await readPublicProductNamed(deps, shop, params.handle)
+        return publicJson(request, document, etag) as never
+      },
+      {
+        access: 'public',
+        params: HandleParams,
+        response: { 200: PublicProduct, 304: notModified, ...errorResponses(403, 404) },
+        detail: { summary: 'A product by its handle', description: 'The same record as by its id.' },
+      },
+    )
+    .get(
       '/product-v2/public/shop/:shopName',
       async ({ params, query, request }) => {
         await assertOriginOf(deps, params.shopName, request)
         return deps.answers.respond(request, async () => {
-          const shop = await shopNamed(deps, params.shopName)
+          const shop = await publicShopNamed(deps, params.shopName)
           const slice = sliceOf(query)
-          const { sort, q, tag, collection } = query
+          const { sort, q, tag, collection, vendor, type, minPrice, maxPrice, available } = query
           const within = collection === undefined ? undefined : await publishedCollection(deps, shop, collection)
           if (collection !== undefined && !within) return JSON.stringify(pageOf([], 0, slice))
           const { documents, total, totalCapped } = await publicProducts(
             deps,
-            { shopId: shop.id, sort, q, tag, collectionId: within?.id },
+            {
+              ...{ shopId: shop.id, showQuantity: shop.showQuantity, sort, q, tag, collectionId: within?.id, vendor, type },
+              minPrice: minPrice === undefined ? undefined : Number(minPrice),
+              maxPrice: maxPrice === undefined ? undefined : Number(maxPrice),
+              available: available === undefined ? undefined : available === 'true',
+            },
             slice,
           )
           const envelope = JSON.stringify({ ...pageOf([], total, slice), ...(totalCapped ? { totalCapped } : {}) })
@@ -79,7 +107,8 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         response: { 200: PublicProducts, 304: notModified, ...errorResponses(403, 404) },
         detail: {
           summary: 'Products of a shop',
-          description: 'A page past the end is empty. With `q`, the order is newest first whatever `sort` says.',
+          description:
+            'Filters narrow each other; `total` counts what meets all of them. A page past the end is empty. With `q`, the order is newest first whatever `sort` says.',
         },
       },
     )
@@ -109,6 +138,30 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
     })
+    .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {
+      access: 'management',
+      query: t.Object(pageQuery),
+      response: { 200: LowStock, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: 'Variants of which there are few',
+        description:
+          'Those that are counted, with as many on hand as their `lowStockAt` or fewer, the fewest first; not of archived products. What is promised to orders that are not complete counts as on hand, since they may come to nothing. The webhook event `stock.low` tells of each when it comes to that.',
+      },
+    })
+    .get(
+      '/product-v2/:id/variants/:variantId/stock',
+      ({ params, query, shop }) => stockHistoryOf(deps, shop, { productId: params.id, variantId: params.variantId }, sliceOf(query)),
+      {
+        access: 'management',
+        params: VariantParams,
+        query: t.Object(pageQuery),
+        response: { 200: StockHistory, ...errorResponses(401, 403, 404) },
+        detail: {
+          summary: 'The stock history of a variant',
+          description: 'What was changed by hand and by imports, newest first. Orders leave no rows here: they are their own record.',
+        },
+      },
+    )
     .get('/product-v2/:id', ({ params, shop }) => readProduct(deps, shop, params.id), {
       access: 'management',
       versioned: true,

@@ -2,10 +2,10 @@ import type { Writer } from '../../../db/engine.ts'
 import type { Change } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import type { Deps } from '../../core/deps.ts'
-import { AppError } from '../../core/errors.ts'
 import { sanitize } from '../../core/html.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
+import { etagOf } from '../../lib/etag.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
@@ -14,30 +14,30 @@ import {
   assertNoCounts,
   changedProduct,
   createdProduct,
-  documentOf,
   type Given,
   isListed,
-  managementView,
+  isLow,
+  noSuchProduct,
   type Product,
   type ProductDocument,
   type ProductInput,
   searchWords,
-  type Variant,
+  variantOf,
   type Whole,
   withoutVariant,
 } from './domain.ts'
+import { tellLow } from './low-stock.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type StockChange, stockHistoryStore } from './stock-history-store.ts'
 import type { ListingChange } from './store.ts'
 import { productDifference } from './trail.ts'
+import { documentOf, managementView, withQuantities } from './view.ts'
 
 export type ManagementProduct = ReturnType<typeof managementView>
 type Shop = Pick<ShopContext, 'id'>
 /** Prices are in the currency of the shop that is named. */
 export type ProductChange = Change<Pick<ShopContext, 'id' | 'currency'>>
 
-export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
-export const noSuchVariant = () => new AppError('NOT_FOUND', 'The product has no such variant')
 const handleTaken = 'handle (body): another product of the shop has it'
 
 const givenFor = ({ newId, clock }: Deps, { currency }: ProductChange['shop'], input: ProductInput): Given => ({
@@ -108,13 +108,6 @@ export const removeVariant = (deps: CatalogDeps, by: ProductChange, id: string, 
     withoutVariant(before, variantOf(before, variantId), deps.clock.now()),
   )
 
-/** @throws AppError NOT_FOUND */
-export function variantOf({ variants }: Whole, id: string): Variant {
-  const variant = variants.find((one) => one.id === id)
-  if (!variant) throw noSuchVariant()
-  return variant
-}
-
 /**
  * The product as it is before a change.
  * @param variantId the one that is to be changed, if it is one
@@ -145,11 +138,18 @@ function rewrite(
     const before = await findToChange(tx, deps, by, id, variantId)
     const after = change(before)
     unlessStale(await deps.catalogStore.replace(tx, before, after))
+    await tellLow(tx, deps, turnedLow(before, after))
     await stockHistoryStore.append(tx, countsOf(deps, by, before, after))
     await list(tx, deps, after)
     tell(productDifference(before, after))
     return managementView(after)
   }).finally(() => deps.folds.noteWrite(by.shop.id))
+}
+
+/** Those that were there already, and of which there are few since the change. */
+function turnedLow(before: Whole, after: Whole): string[] {
+  const fine = new Set(before.variants.filter((variant) => !isLow(variant)).map(({ id }) => id))
+  return after.variants.filter((variant) => isLow(variant) && fine.has(variant.id)).map(({ id }) => id)
 }
 
 /** What a change by hand says of variants that were there already. */
@@ -192,12 +192,26 @@ export async function listProducts(
 
 /** What the public sees of a product, and whose it is. @throws AppError NOT_FOUND, also for one that is not visible yet */
 export async function readPublicProduct(
-  { documents, clock }: CatalogDeps,
+  { documents, catalogStore, clock }: Pick<CatalogDeps, 'documents' | 'catalogStore' | 'clock'>,
   id: string,
 ): Promise<{ document: string; etag: string; shopId: string }> {
   const found = await documents.find(id)
   if (!found || found.visibleFrom > clock.now()) throw noSuchProduct()
-  return { document: found.document, etag: found.etag, shopId: found.shopId }
+  const { shopId } = found
+  if (!found.showQuantity) return { document: found.document, etag: found.etag, shopId }
+  const document = withQuantities(found.document, await catalogStore.stocksOf([id]))
+  return { document, etag: etagOf(document), shopId }
+}
+
+/** The same by its handle. @throws AppError NOT_FOUND */
+export async function readPublicProductNamed(
+  deps: Pick<CatalogDeps, 'documents' | 'catalogStore' | 'clock'>,
+  shop: Shop,
+  handle: string,
+): Promise<{ document: string; etag: string; shopId: string }> {
+  const id = await deps.catalogStore.idOfHandle(shop.id, handle)
+  if (id === undefined) throw noSuchProduct()
+  return readPublicProduct(deps, id)
 }
 
 /** The public documents of a shop are there no longer, or again, once the write is done. */

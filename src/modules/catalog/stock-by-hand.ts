@@ -1,11 +1,13 @@
 import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
 import { audited } from '../audit/index.ts'
-import { documentOf, isAvailable, managementVariantView, restockedVariant, type Whole } from './domain.ts'
+import { isAvailable, isLow, restockedVariant, variantOf, type Whole } from './domain.ts'
+import { tellLow } from './low-stock.ts'
 import type { CatalogDeps } from './parts.ts'
-import { findToChange, type ProductChange, variantOf } from './service.ts'
+import { findToChange, type ProductChange } from './service.ts'
 import { stockHistoryStore as store } from './stock-history-store.ts'
 import { stockStore } from './stock-store.ts'
+import { documentOf, managementVariantView } from './view.ts'
 
 /** With the version of its product. */
 export type ManagementVariant = ReturnType<typeof managementVariantView> & { version: number }
@@ -45,6 +47,7 @@ export async function changeStock(
         at: clock.now(),
       },
     ])
+    if (isLow(after) && !isLow(before)) await tellLow(tx, deps, [variantId])
     tell({ before: { onHand: before.onHand }, after: { onHand: after.onHand, delta: change } })
     if (isAvailable(before) !== isAvailable(after)) {
       const variants = whole.variants.map((one) => (one.id === variantId ? after : one))

@@ -1,12 +1,12 @@
-import { and, eq, gt, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsOf, prepare, prepareSure, prepareSureRead, valuesOf } from '../../../db/prepared.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import { cartLines } from '../../../db/schema/selling.ts'
-import type { Sellable, Stock } from './domain.ts'
+import type { Sellable, Stock, Variant } from './domain.ts'
 
 /** The stock of a variant after a change. */
-export type StockRow = Stock & { productId: string }
+export type StockRow = Stock & Pick<Variant, 'id' | 'productId' | 'lowStockAt'>
 type Reads = Pick<Reader, 'all'>
 
 const sellableColumns = {
@@ -63,7 +63,9 @@ const changeStock = (
       .set(change)
       .where(and(eq(variants.id, sql.placeholder('id')), guard))
       .returning({
+        id: variants.id,
         productId: variants.productId,
+        lowStockAt: variants.lowStockAt,
         trackInventory: variants.trackInventory,
         allowBackorder: variants.allowBackorder,
         onHand: variants.onHand,
@@ -89,6 +91,12 @@ const uncounted = prepareSureRead((queries) =>
     .from(variants)
     .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, false))),
 )
+/** That as many are left as to be no news: as `isLow` of the domain has it, before and after. */
+const noNews = or(
+  isNull(variants.lowStockAt),
+  lte(variants.onHand, variants.lowStockAt),
+  gt(sql`${variants.onHand} - ${quantity}`, variants.lowStockAt),
+)
 const commitPromised = prepareSure(
   (queries) =>
     queries
@@ -100,6 +108,7 @@ const commitPromised = prepareSure(
           eq(variants.trackInventory, true),
           gte(variants.onHand, quantity),
           gte(variants.reserved, quantity),
+          noNews,
         ),
       ),
   { row: 'id' },
@@ -141,7 +150,7 @@ export const stockStore = {
     onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
     reserved: fewerPromised,
   }),
-  /** The same of one that is counted and has as much promised: it is as available after it as before. Else the write throws NothingChanged. */
+  /** The same of one that is counted and has as much promised: it is as available after it as before, and not few of a sudden. Else the write throws NothingChanged. */
   async commitPromised(tx: Writer, id: string, quantity: number): Promise<void> {
     await tx.run(commitPromised, { id, quantity })
   },

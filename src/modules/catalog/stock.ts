@@ -1,8 +1,10 @@
 import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
-import { documentOf, isAvailable, type Sellable, type Stock, shortageOf } from './domain.ts'
+import { isAvailable, isLow, type Sellable, type Stock, shortageOf } from './domain.ts'
+import { tellLow } from './low-stock.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type StockRow, stockStore as store } from './stock-store.ts'
+import { documentOf } from './view.ts'
 
 export type StockLine = { variantId: string; quantity: number }
 
@@ -21,7 +23,7 @@ export async function sellables(
 export const sellablesInCart = async ({ db }: Pick<CatalogDeps, 'db'>, cartId: string, shopId: string): Promise<Map<string, Sellable>> =>
   new Map((await store.sellablesInCart(db.read, cartId, shopId)).map((sellable) => [sellable.variant.id, sellable]))
 
-type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents'>
+type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents' | 'clock' | 'newId'>
 
 // What orders do to the stock, each inside the order's write. A variant that is gone is passed over, except by `reserveStock`.
 // Where a variant begins or ceases to be available, what the public sees of its product follows.
@@ -74,7 +76,7 @@ export const commitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLi
     undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand + quantity, reserved: reserved + quantity }),
   })
 
-/** The same of what was promised just now, without waiting for it: if it is not as it was then, the write throws NothingChanged. */
+/** The same of what was promised just now, without waiting for it: if it is not as it was then, or leaves few where there were more, the write throws NothingChanged. */
 export async function commitPromisedStock(tx: Writer, _deps: StockDeps, lines: readonly StockLine[]): Promise<void> {
   for (const { variantId, quantity } of merged(lines)) await store.commitPromised(tx, variantId, quantity)
 }
@@ -90,11 +92,15 @@ type Each = {
 }
 
 async function each(tx: Writer, deps: StockDeps, { lines, change, undo }: Each): Promise<void> {
-  const changes = merged(lines).map(async ({ variantId, quantity }): Promise<Change> => {
-    const after = await change(tx, variantId, quantity)
-    return { after, before: after && { ...after, ...undo(after, quantity) } }
-  })
-  await follow(tx, deps, await Promise.all(changes))
+  const changes = await Promise.all(
+    merged(lines).map(async ({ variantId, quantity }): Promise<Change> => {
+      const after = await change(tx, variantId, quantity)
+      return { after, before: after && { ...after, ...undo(after, quantity) } }
+    }),
+  )
+  await follow(tx, deps, changes)
+  const low = changes.flatMap(({ before, after }) => (before && after && isLow(after) && !isLow(before) ? [after.id] : []))
+  await tellLow(tx, deps, low)
 }
 
 async function assertUncounted(tx: Writer, variantId: string): Promise<void> {
@@ -116,7 +122,7 @@ async function follow(tx: Writer, { catalogStore, documents }: StockDeps, change
   }
 }
 
-type Change = { before: Stock | undefined; after: StockRow | undefined }
+type Change = { before: StockRow | undefined; after: StockRow | undefined }
 
 /** A line a variant, in the order of the ids: writes that meet on several of them do not wait for each other in a ring. */
 function merged(lines: readonly StockLine[]): StockLine[] {

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, getTableColumns, gt, gte, inArray, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Values, Writer } from '../../../db/engine.ts'
-import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import {
   collectionProducts,
   listingAnchors,
@@ -12,17 +12,18 @@ import {
 } from '../../../db/schema/catalog.ts'
 import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
-import type { SearchQuery } from '../../../db/search-words.ts'
-import type { Product, ProductDocument, SortOrder, Variant, Whole } from './domain.ts'
+import { type DocumentFilter, type SearchQuery, suchAs } from '../../../db/search-words.ts'
+import type { Product, ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 
+export type { DocumentFilter } from '../../../db/search-words.ts'
 export type CatalogStore = ReturnType<typeof createCatalogStore>
 export type ListingChange = typeof listingChanges.$inferSelect
 type Queries = Pick<Reader, 'first' | 'all'>
-/** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or both. */
-export type Filter = { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
+/** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or are such as the rest says. */
+export type Filter = DocumentFilter & { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
 /** A public document as the driver answers it. */
-export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string }
+export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string; showQuantity: boolean }
 
 const lockedVariants = lockedRowsIn(variants, 'id')
 // What is written and read of every product that is changed: an import does it thousands of times.
@@ -62,10 +63,19 @@ const documentById = prepare((queries) =>
       etag: productDocuments.etag,
       visibleFrom: productDocuments.visibleFrom,
       shopId: productDocuments.shopId,
+      showQuantity: shops.showQuantity,
     })
     .from(productDocuments)
     .innerJoin(shops, eq(shops.id, productDocuments.shopId))
     .where(and(eq(productDocuments.productId, sql.placeholder('id')), ne(shops.status, 'SUSPENDED')))
+    .limit(1),
+)
+
+const idByHandle = prepare((queries) =>
+  queries
+    .select({ id: products.id })
+    .from(products)
+    .where(valuesOf(products, ['shopId', 'handle']))
     .limit(1),
 )
 
@@ -88,10 +98,14 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
   const visible = (shopId: string, now: number) => and(eq(productDocuments.shopId, shopId), lte(productDocuments.visibleFrom, now))
   /** Joined from the filter's side: a rare tag or a collection is a few rows of a large shop. */
   function matching<Columns extends Record<string, SQL | typeof productDocuments.document>>(
-    { shopId, now, tag, collectionId }: Filter,
+    { shopId, now, tag, collectionId, ...rest }: Filter,
     columns: Columns,
   ) {
-    const all = read.select(columns).from(productDocuments).where(visible(shopId, now)).$dynamic()
+    const all = read
+      .select(columns)
+      .from(productDocuments)
+      .where(and(visible(shopId, now), suchAs(rest)))
+      .$dynamic()
     if (tag !== undefined)
       all.innerJoin(
         productTags,
@@ -181,11 +195,12 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
      * which finds the first of many soon; otherwise those of the filter are gathered and sorted.
      */
     async filtered(
-      { shopId, now, tag, collectionId }: Filter,
+      filter: Filter,
       sort: { order: SortOrder; descending: boolean } | 'collection',
       { limit, offset }: { limit: number; offset: number },
       walk = false,
     ): Promise<string[]> {
+      const { shopId, now, tag } = filter
       const order =
         sort === 'collection'
           ? asc(collectionProducts.position)
@@ -204,10 +219,9 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
           .offset(offset)
         return rows.map(({ document }) => document)
       }
-      const rows = (await matching({ shopId, now, tag, collectionId }, { document: productDocuments.document })
-        .orderBy(order)
-        .limit(limit)
-        .offset(offset)) as { document: string }[]
+      const rows = (await matching(filter, { document: productDocuments.document }).orderBy(order).limit(limit).offset(offset)) as {
+        document: string
+      }[]
       return rows.map(({ document }) => document)
     },
     async countFiltered(filter: Filter): Promise<number> {
@@ -289,17 +303,33 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return row
     },
 
+    /** Of the variants of products, by their ids. */
+    async stocksOf(productIds: readonly string[]): Promise<Map<string, Stock>> {
+      const { id, trackInventory, allowBackorder, onHand, reserved } = variants
+      const columns = { id, trackInventory, allowBackorder, onHand, reserved }
+      const rows =
+        productIds.length === 0
+          ? []
+          : await read
+              .select(columns)
+              .from(variants)
+              .where(inArray(variants.productId, [...productIds]))
+      return new Map(rows.map((row) => [row.id, row]))
+    },
+    async idOfHandle(shopId: string, handle: string): Promise<string | undefined> {
+      return (await read.first(idByHandle, { shopId, handle }))?.id
+    },
     /** A product with its variants, whosever it is. */
     async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {
       const product = await tx.first(wholes.byId, { id: productId })
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
-    /** Puts a document in the place of one that sorts, and is found, alike. */
+    /** Puts a document in the place of one that sorts, and is found, alike, but for whether there is any of it. */
     async renewDocument(
       tx: Writer,
-      { productId, document, etag }: Pick<ProductDocument, 'productId' | 'document' | 'etag'>,
+      { productId, document, etag, available }: Pick<ProductDocument, 'productId' | 'document' | 'etag' | 'available'>,
     ): Promise<void> {
-      await tx.update(productDocuments).set({ document, etag }).where(eq(productDocuments.productId, productId))
+      await tx.update(productDocuments).set({ document, etag, available }).where(eq(productDocuments.productId, productId))
     },
     async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
       return tx.first(wholes.document, { productId })

@@ -12,12 +12,15 @@ const openOfVariant: readonly (keyof Variant)[] = [
   'compareAtPrice',
   'cost',
   'weightGrams',
+  'requiresShipping',
   'taxable',
+  'taxClass',
   'trackInventory',
   'allowBackorder',
   'onHand',
   'reserved',
   'imageId',
+  'lowStockAt',
   'position',
 ]
 /** Of one row. */

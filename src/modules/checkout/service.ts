@@ -5,13 +5,14 @@ import { holdsCardNumber } from '../../lib/card-numbers.ts'
 import { type Money, moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
-import { noticesOf } from '../cart/domain.ts'
 import {
   type CartCaller,
   type CartView,
   cartOf,
   changedSince,
+  isSentAtAll,
   isServer,
+  noticesIn,
   notOpen,
   priced,
   readCart,
@@ -136,8 +137,10 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   if (cart.status !== 'OPEN') throw notOpen()
   const { shop, items } = snapshot
   assertOpen(shop)
-  const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
-  const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0, isReached })
+  const sum = priced(snapshot, now)
+  const isReached = noticesIn(snapshot, sum.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
+  const shipsByMethod = shop.shippingMethods.length > 0 && isSentAtAll(snapshot)
+  const missing = lacking(cart, { lines: items.length, shipsByMethod, isReached })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
   const changes = changedSince(snapshot, now)
   if (changes.length > 0) {
@@ -147,7 +150,6 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   }
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  const sum = priced(snapshot, now)
   const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency })
   const purchase = { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }
   return placeOrder(deps, purchase, choice, drive).catch(async (error: unknown) => {

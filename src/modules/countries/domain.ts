@@ -46,6 +46,25 @@ let known: Promise<Provinces> | undefined
 /** The provinces and states of all countries, by ISO 3166-2 code and English name. Loaded when somebody first asks. */
 export const provinces = (): Promise<Provinces> => (known ??= loadProvinces())
 
+/** A part of a country, by its ISO 3166-2 code without the country, and its English name. */
+export type Province = { code: string; name: string }
+
+let listed: Promise<ReadonlyMap<string, readonly Province[]>> | undefined
+
+/** The provinces of each country that has some, in the order of their names. Loaded when somebody first asks. */
+export const provinceLists = (): Promise<ReadonlyMap<string, readonly Province[]>> => (listed ??= loadLists())
+
+async function loadLists(): Promise<Map<string, Province[]>> {
+  const lists = new Map<string, Map<string, string>>()
+  for (const { country, code, name } of await partsOfCountries()) {
+    const ofCountry = lists.getOrInsertComputed(country, () => new Map())
+    // The first name is the table's.
+    if (!ofCountry.has(code)) ofCountry.set(code, name)
+  }
+  const byName = (a: Province, b: Province) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.code < b.code ? -1 : 1)
+  return new Map([...lists].map(([country, names]) => [country, [...names].map(([code, name]) => ({ code, name })).sort(byName)]))
+}
+
 /** Parts of a country that are countries of ISO 3166-1 too; the table of names has them there only. */
 const alsoCountries: Readonly<Record<string, string>> = {
   CN: 'HK MO TW',
@@ -59,19 +78,13 @@ const alsoCalled = [
   ['FR', '20R', 'Corsica'],
 ] as const
 
-async function loadProvinces(): Promise<Provinces> {
+async function partsOfCountries(): Promise<(Province & { country: string })[]> {
   const [{ default: table }, listed] = await Promise.all([
     import('cldr-subdivisions-full/subdivisions/en/en.json'),
     import('countries-list'),
   ])
-  const found = new Map<string, Map<string, string[]>>()
-  function add(country: string, code: string, name: string): void {
-    const ofCountry = found.getOrInsertComputed(country, () => new Map())
-    for (const spelling of [name, code, `${country}-${code}`].map(spellingOf)) {
-      const codes = ofCountry.getOrInsertComputed(spelling, () => [])
-      if (!codes.includes(code)) codes.push(code)
-    }
-  }
+  const parts: (Province & { country: string })[] = []
+  const add = (country: string, code: string, name: string) => void parts.push({ country, code, name })
   for (const [joined, name] of Object.entries(table.subdivisions.localeDisplayNames.subdivisions)) {
     const code = joined.toUpperCase()
     add(code.slice(0, 2), code.slice(2), name)
@@ -79,6 +92,18 @@ async function loadProvinces(): Promise<Provinces> {
   for (const [country, codes] of Object.entries(alsoCountries))
     for (const code of codes.split(' ')) add(country, code, listed.countries[code as keyof typeof listed.countries].name)
   for (const [country, code, name] of alsoCalled) add(country, code, name)
+  return parts
+}
+
+async function loadProvinces(): Promise<Provinces> {
+  const found = new Map<string, Map<string, string[]>>()
+  for (const { country, code, name } of await partsOfCountries()) {
+    const ofCountry = found.getOrInsertComputed(country, () => new Map())
+    for (const spelling of [name, code, `${country}-${code}`].map(spellingOf)) {
+      const codes = ofCountry.getOrInsertComputed(spelling, () => [])
+      if (!codes.includes(code)) codes.push(code)
+    }
+  }
   return found
 }
 

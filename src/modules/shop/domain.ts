@@ -1,6 +1,7 @@
-import type { apiKeys, shopHosts, shops, wallets } from '../../../db/schema/shop.ts'
+import type { apiKeys, ShopPages, shopHosts, shops, wallets } from '../../../db/schema/shop.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayMs } from '../../lib/day.ts'
+import { literalAddressOf } from '../../lib/networks.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 
@@ -92,9 +93,26 @@ export function normalOrigin(text: string): string | undefined {
   return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
 }
 
+/**
+ * Where the links of mails may lead: pages that are served safely, or on somebody's own machine.
+ * @throws AppError INVALID, naming the field
+ */
+export function assertPages(pages: ShopPages): void {
+  for (const [name, page] of Object.entries(pages)) {
+    const url = typeof page === 'string' ? URL.parse(page) : undefined
+    if (page === null || page === undefined) continue
+    const invalid = (rule: string) => new AppError('INVALID', `pages.${name} (body): ${rule}`)
+    if (!url || (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(literalAddressOf(url)))))
+      throw invalid('an address that begins with https://, or one of this machine (http://localhost)')
+    if (url.username || url.password) throw invalid('must hold no user name and no password')
+  }
+}
+
+const isLoopback = (address: string | undefined): boolean => address !== undefined && (address.startsWith('127.') || address === '::1')
+
 /** What of a shop is on record when it changes: its contact and postal address by their names alone. */
 export const shopDifference = (before: Shop, after: Shop): Difference =>
   differenceOf(before, after, [
     ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status', 'verifiedAt'] as const),
-    ...(['origins', 'taxRates', 'shippingMethods'] as const),
+    ...(['origins', 'taxRates', 'shippingMethods', 'showQuantity', 'pages'] as const),
   ])

@@ -10,10 +10,12 @@ import {
   maybe,
   nullable,
   oneOf,
+  taxClass,
   text,
   Url,
 } from '../../http/schema.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
+import { gramsMax, methodsMax, ratesMax, zoneProvincesMax, zonesMax } from '../shipping/domain.ts'
 import { graceSecondsMax, type Shop, shopNamePattern, shopStatuses, type Wallet } from './domain.ts'
 
 export const ShopName = text(63, {
@@ -46,6 +48,10 @@ export const ShopRecord = t.Object(
       ...fieldsOf(nullable(t.String()), 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode'),
     }),
     storefrontOrigins: t.Array(t.String()),
+    showQuantity: t.Boolean({ description: 'Whether the public sees how many there are of a variant' }),
+    pages: t.Object(fieldsOf(nullable(t.String()), 'order', 'reset', 'verify', 'invitation'), {
+      description: "Where the links of mails lead; null: to a page of souk's own",
+    }),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Shop' },
@@ -58,6 +64,12 @@ export const ChangeShop = t.Object({
   logoUrl: maybe(Url),
   contact: t.Optional(Contact),
   address: t.Optional(Address),
+  showQuantity: t.Optional(t.Boolean({ description: 'Public variants show `quantityAvailable`; default false' })),
+  pages: t.Optional(
+    t.Object(fieldsOf(maybe(Url), 'order', 'reset', 'verify', 'invitation'), {
+      description: 'Where the links of mails lead: https, or http on this machine',
+    }),
+  ),
   storefrontOrigins: t.Optional(t.Array(text(300), { maxItems: 50, description: 'Origins such as https://shop.example; none: any' })),
 })
 
@@ -83,28 +95,68 @@ const TaxRate = t.Object(
     region: nullable(region),
     rateBps: integer({ minimum: 0, maximum: 10_000, description: 'Hundredths of a percent' }),
     inclusive: t.Boolean({ description: 'Whether prices hold the tax already' }),
+    class: t.Optional(taxClass('Of the variants with this `taxClass` alone; left out: of all that have no rate of their own')),
   },
   { title: 'TaxRate' },
 )
 export const TaxRates = t.Object({ data: t.Array(TaxRate) })
 export const SetTaxRates = t.Object({
-  data: t.Array(t.Object({ ...TaxRate.properties, region: maybe(region), inclusive: t.Optional(t.Boolean()) }), {
-    maxItems: 500,
-  }),
+  data: t.Array(
+    t.Object({ ...TaxRate.properties, region: maybe(region), inclusive: t.Optional(t.Boolean()), class: maybe(TaxRate.properties.class) }),
+    {
+      maxItems: 500,
+    },
+  ),
 })
 
 const ShippingMethod = t.Object(
   {
     code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$', rule: 'lower-case letters, digits, - and _' }),
     title: text(200, { minLength: 1 }),
-    countries: t.Array(CountryCode, { description: 'None: everywhere', maxItems: 249 }),
-    price: MoneySchema,
+    countries: t.Optional(t.Array(CountryCode, { description: 'Beside `price`. None: everywhere', maxItems: 249 })),
+    price: t.Optional(t.Object(MoneySchema.properties, { description: 'One price wherever it goes; or `zones` and `rates`' })),
+    zones: t.Optional(
+      t.Array(
+        t.Object({
+          countries: t.Optional(
+            t.Array(CountryCode, { minItems: 1, maxItems: 249, description: 'Left out: every country that no other method names' }),
+          ),
+          provinces: t.Optional(
+            t.Array(text(100), {
+              minItems: 1,
+              maxItems: zoneProvincesMax,
+              description: 'ISO 3166-2 codes or English names of parts of the country, of which there is one then; left out: all of it',
+            }),
+          ),
+        }),
+        { minItems: 1, maxItems: zonesMax, description: 'Where it goes' },
+      ),
+    ),
+    rates: t.Optional(
+      t.Array(
+        t.Object({
+          upToGrams: t.Optional(integer({ minimum: 0, maximum: gramsMax, description: 'Of all that has to be sent, inclusive' })),
+          upToAmount: t.Optional(t.Object(MoneySchema.properties, { description: 'Of the subtotal after discounts, inclusive' })),
+          amount: t.Object(MoneySchema.properties, { description: 'What it costs' }),
+        }),
+        {
+          minItems: 1,
+          maxItems: ratesMax,
+          description: 'Bands that rise, all by weight or all by amount; the last may be without a bound. What is beyond it is not offered',
+        },
+      ),
+    ),
+    freeOver: t.Optional(
+      t.Object(MoneySchema.properties, {
+        description: 'From this subtotal after discounts on it costs nothing, whatever bands of amounts say',
+      }),
+    ),
   },
   { title: 'ShippingMethod' },
 )
 export const ShippingMethods = t.Object({ data: t.Array(ShippingMethod) })
 export const SetShippingMethods = t.Object({
-  data: t.Array(t.Object({ ...ShippingMethod.properties, countries: t.Optional(ShippingMethod.properties.countries) }), { maxItems: 100 }),
+  data: t.Array(t.Object({ ...ShippingMethod.properties, freeOver: maybe(ShippingMethod.properties.freeOver) }), { maxItems: methodsMax }),
 })
 
 export const PrivateKey = t.Object({ privateKey: t.String() })
@@ -126,6 +178,12 @@ export const shopView = (shop: Shop) => ({
     countryCode: shop.address.countryCode ?? null,
   },
   storefrontOrigins: shop.origins,
+  pages: {
+    order: shop.pages.order ?? null,
+    reset: shop.pages.reset ?? null,
+    verify: shop.pages.verify ?? null,
+    invitation: shop.pages.invitation ?? null,
+  },
   ...isoTimes(pick(shop, 'createdAt', 'updatedAt')),
 })
 

@@ -2,6 +2,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified } from '../../http/schema.ts'
 import { assertOriginOf } from '../../http/shop.ts'
+import { type CatalogDeps, forgetDocumentsOf } from '../catalog/index.ts'
 import {
   changeShop,
   custodyWallet,
@@ -37,7 +38,7 @@ import {
 
 const noStore = { 'cache-control': 'no-store' }
 
-export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
+export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'documents'>) =>
   routes(deps, 'Shops')
     .get('/shops/v2', async ({ shop }) => shopView(await readShop(deps, shop.id)), {
       access: 'merchant',
@@ -45,17 +46,22 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
     })
-    .patch('/shops/v2', async ({ shop, body, actor, expected }) => shopView(await changeShop(deps, { shop, actor, expected }, body)), {
-      access: 'merchant',
-      versioned: true,
-      body: ChangeShop,
-      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
-      detail: {
-        summary: 'Change the shop',
-        description:
-          'Fields that are left out stay as they are. Another `currency` is 409 once the shop has prices: products, shipping methods or gift cards.',
+    .patch(
+      '/shops/v2',
+      async ({ shop, body, actor, expected }) =>
+        shopView(await changeShop(deps, { shop, actor, expected, also: (tx) => forgetDocumentsOf(tx, deps, shop.id) }, body)),
+      {
+        access: 'merchant',
+        versioned: true,
+        body: ChangeShop,
+        response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+        detail: {
+          summary: 'Change the shop',
+          description:
+            'Fields that are left out stay as they are. Another `currency` is 409 once the shop has prices: products, shipping methods or gift cards.',
+        },
       },
-    })
+    )
     .get('/shops/v2/tax-rates', async ({ shop }) => taxRatesView(await readShop(deps, shop.id)), {
       access: 'management',
       versioned: true,
@@ -65,7 +71,10 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     .put(
       '/shops/v2/tax-rates',
       async ({ shop, body, actor, expected }) => {
-        const rates = body.data.map((rate) => ({ ...rate, region: rate.region ?? null, inclusive: rate.inclusive ?? false }))
+        const rates = body.data.map(({ country, region, rateBps, inclusive, class: taxClass }) => ({
+          ...{ country, region: region ?? null, rateBps, inclusive: inclusive ?? false },
+          ...(taxClass ? { class: taxClass } : {}),
+        }))
         return taxRatesView(await setTaxRates(deps, { shop, actor, expected }, rates))
       },
       {
@@ -77,7 +86,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         detail: {
           summary: 'Replace the tax rates',
           description:
-            'A region is a province or state of its country, by ISO 3166-2 code or English name, and addresses match it by either; one that the country does not have is 400. An address that no rate covers is told so in the `notices` of its cart.',
+            'A region is a province or state of its country, by ISO 3166-2 code or English name, and addresses match it by either; one that the country does not have is 400. Of the rates that fit a line the most specific counts: class and region, then class and country, then region, then country. So a variant whose `taxClass` has no rate of its own there takes the standard one. An address that no rate covers is told so in the `notices` of its cart.',
         },
       },
     )
@@ -89,17 +98,19 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     })
     .put(
       '/shops/v2/shipping-methods',
-      async ({ shop, body, actor, expected }) => {
-        const methods = body.data.map((method) => ({ ...method, countries: method.countries ?? [] }))
-        return shippingMethodsView(await setShippingMethods(deps, { shop, actor, expected }, methods))
-      },
+      async ({ shop, body, actor, expected }) => shippingMethodsView(await setShippingMethods(deps, { shop, actor, expected }, body.data)),
       {
         access: 'management',
         largeJson: true,
         versioned: true,
         body: SetShippingMethods,
         response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
-        detail: { summary: 'Replace the shipping methods', description: "Prices are in the shop's currency; any other is 400." },
+        detail: {
+          summary: 'Replace the shipping methods',
+          description: `Each in one of two forms: \`countries\` with one \`price\`, or \`zones\` with \`rates\`; it is answered in the form in which it was put. A zone is some countries, or provinces of one, or with \`{}\` every country that no other method names; zones of one method must not overlap. Rates are bands by weight or by amount, bounds inclusive and rising: the first that fits counts, and beyond the last the method is not offered. Weight is that of the lines whose variants have \`requiresShipping\`; amounts are the subtotal after discounts, of all lines. From \`freeOver\` on it costs nothing; what is too heavy for the last band is not sent all the same. All amounts are in the shop's currency; any other is 400.
+
+A cart that holds nothing with \`requiresShipping\` needs neither an address nor a method, and pays nothing for shipping, as on Shopify.`,
+        },
       },
     )
     .get(

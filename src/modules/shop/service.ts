@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
+import type { TaxRate } from '../../../db/schema/shop.ts'
 import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
@@ -13,8 +13,10 @@ import { sha256 } from '../../lib/seal.ts'
 import { audit, audited, nthLastTime } from '../audit/index.ts'
 import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import { noteVerified } from '../kpi/index.ts'
+import { assertCurrencies, invalidRow, type MethodInput, methodsOf } from '../shipping/domain.ts'
 import {
   type ApiKey,
+  assertPages,
   endedKeysKeptMs,
   hourMs,
   isOpen,
@@ -146,6 +148,8 @@ export async function openShop(
     origins: [],
     taxRates: [],
     shippingMethods: [],
+    showQuantity: false,
+    pages: {},
     createdAt: now,
     updatedAt: now,
     verifiedAt: isApproved ? now : null,
@@ -220,18 +224,24 @@ function whileValid(key: KnownKey | undefined, now: number): KnownKey | undefine
 }
 
 export type ShopChange = Optional<
-  Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
+  Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'pages'> & {
+    storefrontOrigins: string[]
+  }
 >
+/** `also`: what else is to be done in the write. */
+type ShopWrite = Change & { readonly also?: (tx: Writer) => void }
 
 /** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for another currency once there are prices in the old one */
-export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
+export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
   const foreign = origins?.indexOf(undefined) ?? -1
   if (foreign >= 0) throw new AppError('INVALID', `storefrontOrigins.${foreign} (body): a scheme and a host, such as https://shop.example`)
-  const { contact, address, ...rest } = change
+  if (change.pages) assertPages(change.pages)
+  const { contact, address, pages, ...rest } = change
   return update(deps, by, { action: 'shop.changed', version: 'version' }, async (before, tx) => {
+    by.also?.(tx)
     if (change.currency !== undefined && change.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before)))
       throw new AppError(
         'CONFLICT',
@@ -243,12 +253,10 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
       // Within these, too, what is left out stays.
       contact: { ...before.contact, ...contact },
       address: { ...before.address, ...address },
+      pages: { ...before.pages, ...pages },
     }
   })
 }
-
-/** The refusal of a row of a list that is replaced whole: by its place, from 0. */
-const invalidRow = (at: number, field: string, rule: string) => new AppError('INVALID', `data.${at}.${field} (body): ${rule}`)
 
 /**
  * Replaces all tax rates.
@@ -258,12 +266,13 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
   for (const [at, { country }] of taxRates.entries()) assertCountry(country, `data.${at}.country`)
   const table = taxRates.some(({ region }) => region) ? await provinces() : noProvinces
   const places = new Set<string>()
-  for (const [at, { country, region }] of taxRates.entries()) {
+  for (const [at, { country, region, class: taxClass = '' }] of taxRates.entries()) {
     const codes = region ? provinceCodes(table, country, region) : ['']
     if (codes.length === 0) throw invalidRow(at, 'region', 'no ISO 3166-2 code or English name of a part of its country')
     for (const code of codes) {
-      const place = `${country}/${code}`
-      if (places.has(place)) throw invalidRow(at, region ? 'region' : 'country', 'a country and region may have one rate only')
+      const place = `${country}/${code}/${taxClass}`
+      if (places.has(place))
+        throw invalidRow(at, region ? 'region' : 'country', `a country and region may have one rate ${taxClass ? 'of a class ' : ''}only`)
       places.add(place)
     }
   }
@@ -272,18 +281,13 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
 
 /**
  * Replaces all shipping methods.
- * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND; PRECONDITION_FAILED
+ * @throws AppError INVALID as `methodsOf` of the shipping domain does, and for another currency than the shop's; NOT_FOUND; PRECONDITION_FAILED
  */
-export async function setShippingMethods(deps: ShopDeps, by: Change, shippingMethods: ShippingMethod[]): Promise<Shop> {
-  const codes = new Set<string>()
-  for (const [at, { code, countries }] of shippingMethods.entries()) {
-    if (codes.has(code)) throw invalidRow(at, 'code', 'each code may stand once only')
-    codes.add(code)
-    for (const [nth, country] of countries.entries()) assertCountry(country, `data.${at}.countries.${nth}`)
-  }
+export async function setShippingMethods(deps: ShopDeps, by: Change, input: readonly MethodInput[]): Promise<Shop> {
+  const namesProvinces = input.some(({ zones = [] }) => zones.some((zone) => zone.provinces))
+  const shippingMethods = methodsOf(input, namesProvinces ? await provinces() : noProvinces)
   return update(deps, by, { action: 'shop.shipping_methods_set', version: 'shippingMethodsVersion' }, ({ currency }) => {
-    const foreign = shippingMethods.findIndex(({ price }) => price.currency !== currency)
-    if (foreign >= 0) throw invalidRow(foreign, 'price.currency', "not the shop's currency")
+    assertCurrencies(shippingMethods, currency)
     return { shippingMethods }
   })
 }

@@ -14,6 +14,7 @@ export const webhookEvents = [
   'order.cancelled',
   'order.fulfilled',
   'order.disputed',
+  'stock.low',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 export const disabledReasons = ['GONE', 'FAILING'] as const

@@ -75,6 +75,20 @@ export const messageData = {
     },
     { title: 'OrderDisputedMessage', description: "The shopper's bank took money of an order back, gave it again, or keeps it" },
   ),
+  'stock.low': t.Object(
+    {
+      ...fieldsOf(t.String(), 'productId', 'variantId', 'title', 'variantTitle'),
+      sku: nullable(t.String()),
+      onHand: integer({ description: 'After the write by which there are few' }),
+      reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
+      lowStockAt: integer(),
+    },
+    {
+      title: 'StockLowMessage',
+      description:
+        'As many of a variant are on hand as its `lowStockAt` says, or fewer, and were more before: once each time. By a sale, by hand, by an import, and by a change of `lowStockAt` itself',
+    },
+  ),
 } as const satisfies Record<WebhookEvent, TSchema>
 
 export type MessageData = { [Event in WebhookEvent]: Static<(typeof messageData)[Event]> }

@@ -11,9 +11,7 @@ import {
   cartStatuses,
   cartTransitions,
   changeAt,
-  isOffered,
   isWithin,
-  type PurchaseLine,
   quantityMax,
   type Reach,
   statusAt,
@@ -62,6 +60,19 @@ const cards = fc.uniqueArray(
   }),
   { selector: ({ id }) => id, maxLength: 10 },
 )
+/** As `totalsOf` takes it. */
+const ofPurchase = ({
+  lines,
+  rate,
+  shipping,
+}: {
+  lines: readonly { unitPrice: number; quantity: number; taxable: boolean }[]
+  rate: TaxRate | undefined
+  shipping: number
+}) => ({
+  lines: lines.map(({ taxable, ...line }) => ({ ...line, rate: taxable ? rate : undefined })),
+  shippingOf: () => shipping,
+})
 const none = () => []
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
@@ -69,7 +80,7 @@ describe('what a cart comes to', () => {
   test('what a cart comes to adds up: the lines, less the discount, with shipping and exclusive tax, of which cards pay a part', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
-        const { lines, totals, draws } = totalsOf(bought, (toPay) => drawsOf(held, toPay, now))
+        const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
         expect(totals.subtotal).toBe(sum(bought.lines.map(({ unitPrice, quantity }) => unitPrice * quantity)))
         expect(totals.subtotal).toBe(sum(lines.map(({ total }) => total)))
         expect(totals.total).toBe(totals.subtotal - totals.discount + totals.shipping + totals.tax)
@@ -83,7 +94,7 @@ describe('what a cart comes to', () => {
   test('what a cart comes to is made of whole amounts, none below zero', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
-        const { lines, totals, draws } = totalsOf(bought, (toPay) => drawsOf(held, toPay, now))
+        const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
         const amounts = [
           ...Object.values(totals),
           ...lines.flatMap(({ total, taxAmount }) => [total, taxAmount]),
@@ -98,7 +109,7 @@ describe('what a cart comes to', () => {
   test('what a cart comes to has the tax of its lines and no other: all of it on top, or all of it within the prices', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
-        const { lines, totals } = totalsOf(bought, none)
+        const { lines, totals } = totalsOf(ofPurchase(bought), none)
         const taxes = sum(lines.map(({ taxAmount }) => taxAmount))
         expect(bought.rate?.inclusive ? totals.taxIncluded : totals.tax).toBe(taxes)
         expect(bought.rate?.inclusive ? totals.tax : totals.taxIncluded).toBe(0)
@@ -114,7 +125,7 @@ describe('what a cart comes to', () => {
   test('what a cart comes to holds less included tax than it costs, and no more exclusive tax than its goods', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
-        const { lines, totals } = totalsOf(bought, none)
+        const { lines, totals } = totalsOf(ofPurchase(bought), none)
         for (const { total, taxAmount, taxInclusive } of lines)
           if (taxInclusive && total > 0) expect(taxAmount).toBeLessThan(total)
           else expect(taxAmount).toBeLessThanOrEqual(total)
@@ -126,7 +137,7 @@ describe('what a cart comes to', () => {
   test('what a cart comes to is never paid by more than the cards hold', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
-        const { totals, draws } = totalsOf(bought, (toPay) => drawsOf(held, toPay, now))
+        const { totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
         for (const { giftCardId, amount } of draws)
           expect(amount).toBeLessThanOrEqual(held.find(({ id }) => id === giftCardId)?.balance ?? 0)
         expect(totals.giftCards).toBeLessThanOrEqual(totals.total)
@@ -137,15 +148,18 @@ describe('what a cart comes to', () => {
   test('what a cart comes to does not depend on the order of the lines', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
-        expect(totalsOf({ ...bought, lines: bought.lines.toReversed() }, none).totals).toEqual(totalsOf(bought, none).totals)
+        expect(totalsOf(ofPurchase({ ...bought, lines: bought.lines.toReversed() }), none).totals).toEqual(
+          totalsOf(ofPurchase(bought), none).totals,
+        )
       }),
     )
   })
 
   test('what a cart comes to is bounded: up to the largest amount it is exact, and beyond it is refused, at any of its parts', () => {
-    const line = (unitPrice: number, quantity = 1): PurchaseLine => ({ unitPrice, quantity, taxable: true })
+    const line = (unitPrice: number, quantity = 1) => ({ unitPrice, quantity, taxable: true })
     const rate: TaxRate = { country: 'US', region: null, rateBps: 10_000, inclusive: false }
-    const of = (lines: PurchaseLine[], taxed?: TaxRate, shipping = 0) => totalsOf({ lines, rate: taxed, shipping }, none).totals
+    const of = (lines: ReturnType<typeof line>[], taxed?: TaxRate, shipping = 0) =>
+      totalsOf(ofPurchase({ lines, rate: taxed, shipping }), none).totals
     expect(of([line(amountMax)])).toMatchObject({ subtotal: amountMax, total: amountMax })
     expect(of([line(amountMax / 2)], rate)).toMatchObject({ tax: amountMax / 2, total: amountMax })
     expect(of([line(amountMax)], { ...rate, inclusive: true })).toMatchObject({ taxIncluded: amountMax / 2, total: amountMax })
@@ -216,21 +230,27 @@ describe('tax', () => {
     expect(taxRateAt([rate], { countryCode: 'US', province: 'NY' })).toBe(rate)
   })
 
+  test('tax of a class is the most specific that there is: class and region, class and country, region, country', () => {
+    const books = (country: string, region: string | null, rateBps: number) => ({ ...rate(country, region, rateBps), class: 'books' })
+    const all = [...rates, books('US', 'NY', 100), books('US', null, 0), books('FR', null, 550)]
+    const at = (countryCode: string, province: string | null, taxClass: string | null) =>
+      taxRateAt(all, { countryCode, province }, undefined, taxClass)?.rateBps
+    expect([at('US', 'NY', 'books'), at('US', 'CA', 'books'), at('US', 'CA', null), at('US', 'CA', 'food')]).toEqual([100, 0, 725, 725])
+    // A class without a rate of its own takes the standard one; standard goods never take that of a class.
+    expect([at('CA', 'QC', 'books'), at('DE', null, 'books'), at('FR', null, 'books'), at('FR', null, null)]).toEqual([
+      997,
+      1_900,
+      550,
+      undefined,
+    ])
+  })
+
   test('tax is that of where the cart goes to, else where it is billed to, else where the shop is', () => {
     const address = (countryCode: string) => ({ countryCode, province: null }) as Cart['shippingAddress']
     expect(taxPlaceOf({ shippingAddress: address('DE'), billingAddress: address('FR') }, 'US').countryCode).toBe('DE')
     expect(taxPlaceOf({ shippingAddress: null, billingAddress: address('FR') }, 'US').countryCode).toBe('FR')
     expect(taxPlaceOf({ shippingAddress: null, billingAddress: null }, 'US')).toEqual({ countryCode: 'US', province: null })
   })
-})
-
-test('a shipping method is offered in its currency, to its countries, or everywhere when it names none', () => {
-  const method = (countries: string[]) => ({ code: 'post', title: 'Post', countries, price: { amount: 1, currency: 'USD' } })
-  expect(isOffered(method([]), 'USD', 'FR')).toBe(true)
-  expect(isOffered(method(['US', 'FR']), 'USD', 'FR')).toBe(true)
-  expect(isOffered(method(['US']), 'USD', undefined)).toBe(true)
-  expect(isOffered(method(['US']), 'USD', 'FR')).toBe(false)
-  expect(isOffered(method([]), 'EUR', 'FR')).toBe(false)
 })
 
 test('a cart may become another from OPEN, and one whose checkout was taken back OPEN again; an open one whose time is over reads as expired', () => {

@@ -82,16 +82,13 @@ describe('the price of now', () => {
     expect(changedSince(held, now)).toEqual([
       'Lamp is not sold any more',
       'The price of Shirt (S) has changed',
-      'There are not that many of Shirt (S) left',
+      'Only 1 of Shirt (S) is left',
       'The shipping method is not offered any more',
     ])
     expect(priced(held, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
     expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
     await refreshPrices(app.deps, id)
-    expect(changedSince(await snapshot(app, store, id), now)).toEqual([
-      'Lamp is not sold any more',
-      'There are not that many of Shirt (S) left',
-    ])
+    expect(changedSince(await snapshot(app, store, id), now)).toEqual(['Lamp is not sold any more', 'Only 1 of Shirt (S) is left'])
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { subtotal: usd(4_533), shipping: usd(0) } })
     // The method is gone for good, not only while the shop does without it.
     await store.ships({ code: 'post', title: 'Post', price: usd(500) })
@@ -141,7 +138,7 @@ describe('a snapshot of a cart', () => {
     const of = (sellable: Sellable) => ({ items: [lamp, { ...small, sellable }, medium] })
     const { variant, product } = small.sellable
     expect(changed(of({ variant: { ...variant, onHand: 2, reserved: 0 }, product }))).toEqual([])
-    expect(changed(of({ variant: { ...variant, onHand: 1, reserved: 0 }, product }))).toEqual(['There are not that many of Shirt (S) left'])
+    expect(changed(of({ variant: { ...variant, onHand: 1, reserved: 0 }, product }))).toEqual(['Only 1 of Shirt (S) is left'])
     expect(changed(of({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is not sold any more'])
   })
 

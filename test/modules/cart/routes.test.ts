@@ -218,7 +218,7 @@ describe('lines', () => {
     expect([answer.status, answer.body.message]).toEqual([400, 'variantId (body): not sold in USD, the currency of the cart'])
   })
 
-  test('lines hold no more than there is, and the refusal does not say how many that is', async () => {
+  test('lines hold no more than there is, and the refusal says how many that is', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
     const few = await variant('Vase', 100, { onHand: 3 })
@@ -234,14 +234,13 @@ describe('lines', () => {
       await guest.add(body.id, none),
     ]
     expect(refusals.map(({ status, body: { message } }) => [status, message])).toEqual([
-      [409, 'There are not that many of Vase left'],
-      [409, 'There are not that many of Vase left'],
-      [409, 'There are not that many of Bowl left'],
+      [409, 'Only 3 of Vase are left'],
+      [409, 'Only 3 of Vase are left'],
+      [409, 'Only 1 of Bowl is left'],
       [409, 'Jug is sold out'],
     ])
-    // Nor does the document promise it.
     const { description } = openapi.paths['/cart/{id}/items'].post
-    expect(description).toContain('409 when less is in stock (how much is left is told to nobody but the shop)')
+    expect(description).toContain('409 when less is in stock, which says how many are left')
     expect((await guest.add(body.id, ahead, 500)).status).toBe(201)
     expect((await guest.changeLine(body.id, added.body.lines[0].id, 3)).status).toBe(200)
     // A cart reserves nothing: the storefront shows as many as before.

@@ -122,7 +122,9 @@ describe('both dialects', () => {
         ',tee,,,,,,,,,,,M,,,,,,,,,,,,https://x.test/2.jpg,,,,,',
       ),
     )
-    expect(product).toEqual(expected)
+    // This dialect's file has a column for it.
+    const variants = expected.variants.map((variant) => ({ ...variant, taxClass: null }))
+    expect(product).toEqual({ ...expected, variants })
   })
 
   test('column names match whatever their case and spacing, and unknown columns are ignored', async () => {

@@ -19,7 +19,7 @@ function documentsOn({ foreign = 0, late = false }: { foreign?: number | undefin
     } as Deps['catalogStore'],
   })
   const put = (id: string, document: string, version = 1) =>
-    void stored.set(id, { document, etag: `"${id}-${version}"`, visibleFrom: 0, shopId: 'shop_1' })
+    void stored.set(id, { document, etag: `"${id}-${version}"`, visibleFrom: 0, shopId: 'shop_1', showQuantity: false })
   const textNow = (id: string) => {
     const kept = documents.keptNow(id)
     return kept && documents.textOf(id, kept)

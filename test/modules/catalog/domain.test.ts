@@ -6,16 +6,13 @@ import {
   availableCount,
   changedProduct,
   createdProduct,
-  documentOf,
   type Given,
   isAvailable,
   isListed,
   isSellable,
   labelOf,
-  managementView,
   newestKeyAt,
   type ProductInput,
-  publicView,
   restockedVariant,
   searchWords,
   shortageOf,
@@ -24,6 +21,7 @@ import {
   type Whole,
   withoutVariant,
 } from '../../../src/modules/catalog/domain.ts'
+import { documentOf, managementView, publicView } from '../../../src/modules/catalog/view.ts'
 
 const now = Date.UTC(2026, 0, 6)
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}_${at}`)
@@ -259,12 +257,15 @@ test('a product of nothing but a title is a draft with one variant that is free 
       compareAtPrice: null,
       cost: null,
       weightGrams: 0,
+      requiresShipping: true,
       taxable: true,
+      taxClass: null,
       trackInventory: false,
       allowBackorder: false,
       onHand: 0,
       reserved: 0,
       imageId: null,
+      lowStockAt: null,
     },
   ])
   expect(made({ title: '!' }).product.handle).toBe('product')
@@ -371,7 +372,7 @@ test('a shortage is told by the names of product and variant, and not by how man
   expect(labelOf({ product: tea, variant: { title: 'Default Title' } })).toBe('Tea')
   expect(labelOf({ product: tea, variant: { title: 'Green' } })).toBe('Tea (Green)')
   expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(1, 1) } })).toBe('Tea (Green) is sold out')
-  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(2, 1) } })).toBe('There are not that many of Tea (Green) left')
+  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(2, 1) } })).toBe('Only 1 of Tea (Green) is left')
 })
 
 test('shoppers may buy what is active, from its publication date on', () => {

@@ -169,7 +169,7 @@ async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known
     for (let page = 1; (page - 1) * limit <= wanted.length; page++) {
       const { documents, total } = await publicProducts(
         deps,
-        { shopId, sort, q: undefined, tag: undefined, collectionId: undefined },
+        { shopId, showQuantity: false, sort, q: undefined, tag: undefined, collectionId: undefined },
         slice(page, limit),
       )
       const ids = documents.map((document) => (JSON.parse(document) as { id: string }).id)

@@ -556,9 +556,9 @@ describe('what the public sees', () => {
       const seen = await app.call('GET', path, { key: 'nonsense', token: 'a.b.c' })
       expect(seen.status).toBe(200)
       expect(seen.headers.get('access-control-allow-origin')).toBe('*')
-      expect(seen.text).not.toMatch(/cost|onHand|reserved|1111/)
+      expect(seen.text).not.toMatch(/cost|onHand|reserved|lowStock|1111/)
       const { variants, ...rest } = made
-      const publicOf = ({ cost: _, onHand: __, reserved: ___, ...variant }: Json) => variant
+      const publicOf = ({ cost: _, onHand: __, reserved: ___, lowStockAt: ____, ...variant }: Json) => variant
       expect(seen.body).toEqual({ ...rest, variants: variants.map(publicOf) })
     }
     await patch(`/product-v2/${made.id}`, { status: 'DRAFT' })

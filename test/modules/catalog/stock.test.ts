@@ -53,7 +53,7 @@ describe('reserving', () => {
     const { id } = await variantIn(shop, { onHand: 5 })
     expect(await reserve({ [id]: 3 })).toEqual([id])
     expect(await of(id)).toEqual([5, 3])
-    expect(await refusalOf(reserve({ [id]: 3 }))).toBe('CONFLICT: There are not that many of Lamp left')
+    expect(await refusalOf(reserve({ [id]: 3 }))).toBe('CONFLICT: Only 2 of Lamp are left')
     expect(await reserve({ [id]: 2 })).toEqual([id])
     expect(await refusalOf(reserve({ [id]: 1 }))).toBe('CONFLICT: Lamp is sold out')
     expect(await of(id)).toEqual([5, 5])
@@ -64,7 +64,7 @@ describe('reserving', () => {
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
     const [many, few] = [await variantIn(shop, { onHand: 9 }), await variantIn(shop, { onHand: 1 })]
-    expect(await refusalOf(reserve({ [many.id]: 1, [few.id]: 2 }))).toBe('CONFLICT: There are not that many of Lamp left')
+    expect(await refusalOf(reserve({ [many.id]: 1, [few.id]: 2 }))).toBe('CONFLICT: Only 1 of Lamp is left')
     expect([await of(many.id), await of(few.id)]).toEqual([
       [9, 0],
       [1, 0],

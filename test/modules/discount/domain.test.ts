@@ -193,8 +193,8 @@ describe('a purchase with a discount', () => {
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.nat({ max: 5_000 }), (lines, rate, bps, shipping) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
         const parts = allocated(reductionOf(one({ valueBps: bps }), sum(before)), before)
-        const given = lines.map((line, at) => ({ ...line, discount: parts[at] ?? 0 }))
-        const { totals: all, lines: taxed } = totalsOf({ lines: given, rate, shipping }, () => [])
+        const given = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
+        const { totals: all, lines: taxed } = totalsOf({ lines: given, shippingOf: () => shipping }, () => [])
         const exclusive = taxed.filter(({ taxInclusive }) => !taxInclusive)
         expect(BigInt(all.total)).toBe(
           taxed.reduce((whole, line) => whole + BigInt(line.total), 0n) +
@@ -217,8 +217,8 @@ describe('a purchase with a discount', () => {
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.infiniteStream(fc.nat()), (lines, rate, bps, chance) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
         const parts = allocated(reductionOf(one({ valueBps: bps }), sum(before)), before)
-        const given = lines.map((line, at) => ({ ...line, discount: parts[at] ?? 0 }))
-        const { totals: all, lines: taxed } = totalsOf({ lines: given, rate, shipping: 0 }, () => [])
+        const given = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
+        const { totals: all, lines: taxed } = totalsOf({ lines: given, shippingOf: () => 0 }, () => [])
         const rows = taxed.map((line, at) => ({ ...line, id: `line_${at}`, quantity: lines[at]?.quantity ?? 0 }))
         const left = new Map(rows.map(({ id, quantity }) => [id, quantity]))
         const refunds: { status: 'SUCCEEDED'; lines: ReturnType<typeof linesBack> }[] = []

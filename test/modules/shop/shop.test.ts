@@ -44,6 +44,8 @@ describe("the caller's shop", () => {
       'logoUrl',
       'mode',
       'name',
+      'pages',
+      'showQuantity',
       'status',
       'storefrontOrigins',
       'title',

@@ -59,7 +59,7 @@ test('the document shows every event, and no other, with a name of its own for w
   }
 })
 
-test('every event that orders leave in the outbox, of guests and of customers, is as the document says', async () => {
+test('every event that orders and stock leave in the outbox, of guests and of customers, is as the document says', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const customer = await customerOf(app, shop.shop.name)
@@ -78,6 +78,7 @@ test('every event that orders leave in the outbox, of guests and of customers, i
   if (!payment) throw new Error('no payment')
   const dispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' } as const
   await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+  ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 1_000 }] }))
   const messages = await app.deps.db.read.select().from(outbox)
   const judge = await judgeOf(app)
   for (const { body } of messages) expect([body, judge(body)]).toEqual([body, undefined])

@@ -1,0 +1,19 @@
+import { sql } from 'drizzle-orm'
+import { type Checked, type Finding, findingsOf } from '../../core/findings.ts'
+
+/** Finds public documents that lists would filter by something else than their products are. */
+export const filterFindings = (db: Checked): AsyncGenerator<Finding> =>
+  findingsOf(db, [
+    {
+      subject: 'filters of listings',
+      broken: sql`
+        select d.product_id as id
+        from product_documents d join products p on p.id = d.product_id
+        where d.vendor <> p.vendor or d.type <> p.type or d.available <> exists (
+          select 1 from variants v
+          where v.product_id = d.product_id and (not v.track_inventory or v.allow_backorder or v.on_hand > v.reserved))
+        order by d.product_id`,
+      say: ({ id }) =>
+        `Product ${id} is listed by another vendor or type than it has, or as available when it is not, or is not when it is`,
+    },
+  ])

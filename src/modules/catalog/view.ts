@@ -1,0 +1,74 @@
+/** What is shown of a product, to whom. */
+import { etagOf } from '../../lib/etag.ts'
+import type { Money } from '../../lib/money.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
+import { isAvailable, type ProductDocument, type Stock, sortKeys, type Variant, type Whole } from './domain.ts'
+
+const money = (amount: number, currency: string): Money => ({ amount, currency })
+const maybeMoney = (amount: number | null, currency: string): Money | null => (amount === null ? null : money(amount, currency))
+
+/** A product as everybody may see it: neither cost nor the number in stock. */
+export function publicView({ product, variants }: Whole) {
+  const { currency } = product
+  const prices = variants.map(({ price }) => price)
+  return {
+    ...pick(product, 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type', 'tags', 'status', 'options'),
+    variants: variants.map((variant) => publicVariantView(variant, currency)),
+    images: product.images,
+    seo: { title: product.seoTitle, description: product.seoDescription },
+    priceRange: { min: money(Math.min(...prices), currency), max: money(Math.max(...prices), currency) },
+    available: variants.some(isAvailable),
+    ...isoTimes(pick(product, 'publishedAt', 'createdAt', 'updatedAt')),
+  }
+}
+
+const publicVariantView = (variant: Variant, currency: string) => ({
+  ...pick(variant, 'id', 'sku', 'barcode', 'title', 'optionValues'),
+  price: money(variant.price, currency),
+  compareAtPrice: maybeMoney(variant.compareAtPrice, currency),
+  ...pick(variant, 'weightGrams', 'requiresShipping', 'taxClass', 'taxable', 'trackInventory', 'allowBackorder'),
+  available: isAvailable(variant),
+  ...pick(variant, 'imageId', 'position'),
+})
+
+/** How many of a variant are there and promised to nobody; null where they are not counted. */
+export const quantityOf = ({ trackInventory, onHand, reserved }: Stock): number | null =>
+  trackInventory ? Math.max(0, onHand - reserved) : null
+
+/**
+ * A public document with the quantities of its variants, of a shop that shows them. They change with every order, and so are no part of what
+ * is kept.
+ * @param stocks of its variants, by their ids
+ */
+export function withQuantities(document: string, stocks: ReadonlyMap<string, Stock>): string {
+  const product = JSON.parse(document) as ReturnType<typeof publicView>
+  const variants = product.variants.map((variant) => {
+    const stock = stocks.get(variant.id)
+    return stock ? { ...variant, available: isAvailable(stock), quantityAvailable: quantityOf(stock) } : variant
+  })
+  return JSON.stringify({ ...product, variants, available: variants.some(({ available }) => available) })
+}
+
+/** A product as its shop sees it: the public view, with cost and stock, and the version that changes go by. */
+export function managementView(whole: Whole) {
+  const { currency, version } = whole.product
+  return { ...publicView(whole), variants: whole.variants.map((variant) => managementVariantView(variant, currency)), version }
+}
+
+/** A variant as its shop sees it. */
+export const managementVariantView = (variant: Variant, currency: string) => ({
+  ...publicVariantView(variant, currency),
+  cost: maybeMoney(variant.cost, currency),
+  onHand: variant.onHand,
+  reserved: variant.reserved,
+  lowStockAt: variant.lowStockAt,
+})
+
+/** The public document of a product that is listed. */
+export function documentOf(whole: Whole): ProductDocument {
+  const view = publicView(whole)
+  const document = JSON.stringify(view)
+  const { id: productId, shopId, publishedAt } = whole.product
+  const filters = pick(view, 'vendor', 'type', 'available')
+  return { productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, ...sortKeys(whole), ...filters }
+}

@@ -1,0 +1,1 @@
+export { type Served, servedCountries } from './service.ts'

@@ -21,21 +21,15 @@ type Sender = { readonly shop: Readonly<Shop>; readonly settings: ShopMail | und
 
 /** The pages of a storefront that mails lead to; those that it does not have are ours. */
 export type PageKind = 'order' | 'reset' | 'verify' | 'invitation'
-/** Where a shop has said that its own pages are. */
-const pagesOf = (shop: object | undefined): Partial<Record<PageKind, string>> =>
-  (shop as { readonly pages?: Partial<Record<PageKind, string>> | null } | undefined)?.pages ?? {}
+/** What of a shop says where its own pages are; null leads to ours, as what is left out does. */
+type HasPages = Readonly<Pick<Shop, 'pages'>> | undefined
 
 /** A page of the shop's storefront with the token in its query, where it has one; else ours. */
-export function pageOf(
-  deps: Pick<Deps, 'config' | 'life'>,
-  shop: object | undefined,
-  kind: Exclude<PageKind, 'order'>,
-  token: string,
-): string {
-  return withToken(pagesOf(shop)[kind], token) ?? `${ownUrl(deps)}/pages/${kind}/${token}`
+export function pageOf(deps: Pick<Deps, 'config' | 'life'>, shop: HasPages, kind: Exclude<PageKind, 'order'>, token: string): string {
+  return withToken(shop?.pages[kind], token) ?? `${ownUrl(deps)}/pages/${kind}/${token}`
 }
 
-function withToken(page: string | undefined, token: string): string | undefined {
+function withToken(page: string | null | undefined, token: string): string | undefined {
   const url = page ? URL.parse(page) : null
   if (!url) return undefined
   url.searchParams.set('token', token)
@@ -43,11 +37,11 @@ function withToken(page: string | undefined, token: string): string | undefined 
 }
 
 /** Links of one sender's mails. Awaited before they are made: the key of orders' links is. */
-export async function linksOf(deps: OrderLinkDeps, shop: object | undefined): Promise<Links> {
+export async function linksOf(deps: OrderLinkDeps, shop: HasPages): Promise<Links> {
   const orders = await deps.orderLinks.ready()
   const page = (kind: Exclude<PageKind, 'order'>) => (token: string) => pageOf(deps, shop, kind, token)
   return {
-    order: (orderId) => withToken(pagesOf(shop).order, orders.tokenOf(orderId)) ?? orders.urlOf(orderId),
+    order: (orderId) => withToken(shop?.pages.order, orders.tokenOf(orderId)) ?? orders.urlOf(orderId),
     reset: page('reset'),
     verify: page('verify'),
     invitation: page('invitation'),

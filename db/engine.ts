@@ -154,6 +154,13 @@ export type DatabaseFile = {
   quickCheck(): Promise<string[]>
   /** Of the file and of the write-ahead log beside it. */
   sizes(): { bytes: number; logBytes: number }
+  /**
+   * From then on nothing that is in the log is written over, until somebody follows it, or has failed to. Before the first write of a start: what was
+   * committed before a crash may be nowhere else. The log grows meanwhile.
+   */
+  holdLog(): void
+  /** Nobody is going to follow it. */
+  letLogGo(): void
   /** Begins to follow what is committed, by this process and others. @param kept to go on from there, where that can be */
   followLog(kept?: LogKept): Promise<CommitLog>
 }

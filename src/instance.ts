@@ -97,6 +97,8 @@ export async function openInstance({
     postgres: { connections: config.databaseConnections, ...given.postgres },
   })
   const { migrated, backup, warnings } = opened
+  // Before the first write: what a crash left unshipped must not be written over before it is shipped.
+  if (as === 'server' && config.shipLogSeconds !== undefined) opened.db.file?.holdLog()
   const db = tellingOfPlace(countingCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))
   let shared = notShared
   if (as === 'server') for (const warning of warnings) log.warn('data.open_to_all', { advice: warning })

@@ -157,7 +157,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   assertEngine('sqlite')
   const writer = new Sqlite(file, { create: true, strict: true })
   configure(writer, synchronous)
-  const identity = identityOf(file)
+  const [identity, ownFile] = [identityOf(file), databaseFileAt(file)]
   // The loop must not stand still while another process writes: we retry by ourselves.
   writer.run('PRAGMA busy_timeout = 0')
   const reader = new Sqlite(file, { readonly: true, strict: true })
@@ -375,6 +375,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   async function closeAll(): Promise<void> {
     await draining
     reader.close()
+    ownFile.letLogGo()
     try {
       writer.run('PRAGMA busy_timeout = 2000')
       writer.run(`PRAGMA wal_checkpoint(${besideServer ? 'PASSIVE' : 'TRUNCATE'})`)
@@ -402,7 +403,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     foreignVersion,
     isInPlace: () => identityOf(file) === identity,
     stats,
-    file: databaseFileAt(file),
+    file: ownFile,
     async checkpoint() {
       const page = writer.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
       // Not inside a batch: its transaction is open while its works take turns.

@@ -1,11 +1,29 @@
+import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseFile } from '../engine.ts'
 import { describedCopyInWorker, documentsInWorker, makeDirectory, problemsInWorker } from './copy.ts'
 import { followLog } from './follow.ts'
+import { pin } from './log-tail.ts'
 
 /** A database file and what is done with it beside whoever writes to it: by other connections, in another thread. */
-export const databaseFileAt = (file: string): DatabaseFile => ({
+export function databaseFileAt(file: string): DatabaseFile {
+  let held: Sqlite | undefined
+  const letLogGo = () => {
+    held?.close()
+    held = undefined
+  }
+  return { ...atRest(file), holdLog, letLogGo, followLog: (kept) => followLog(file, kept).finally(letLogGo) }
+
+  function holdLog(): void {
+    if (held) return
+    held = new Sqlite(file, { readonly: true })
+    held.run('PRAGMA busy_timeout = 5000')
+    pin(held)
+  }
+}
+
+const atRest = (file: string): Omit<DatabaseFile, 'holdLog' | 'letLogGo' | 'followLog'> => ({
   async copy(target, onBytes) {
     makeDirectory(dirname(target))
     const { temporary, figures } = await describedCopyInWorker({ source: file, target }, onBytes)
@@ -13,7 +31,6 @@ export const databaseFileAt = (file: string): DatabaseFile => ({
   },
   documents: () => documentsInWorker(file),
   quickCheck: () => problemsInWorker(file, 'quick'),
-  followLog: (kept) => followLog(file, kept),
   sizes: () => ({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
 })
 

@@ -27,6 +27,7 @@ const foldFramesByDefault = 2_000
 const setAsideMaxByDefault = 64 * 1024 * 1024
 const lockedMaxByDefault = 4 * 1024 * 1024
 const lockWaitMs = 500
+const lockTriesMax = 20
 const looksMax = 5
 /** A log that begins anew is unsettled for an instant. */
 const [unsettledMax, unsettledMs] = [100, 5]
@@ -157,7 +158,8 @@ export function openTail(
    * could begin anew with the next write.
    */
   function goOn({ header, frame, sum, mark }: LogKept): boolean {
-    if (!isLocked(locker, lock)) return false
+    // Where many write, the first who asks need not be the first who is let in.
+    if (!Array.from({ length: lockTriesMax }).some(() => isLocked(locker, lock))) return false
     const before = position
     try {
       const now = look()
@@ -282,7 +284,8 @@ function connect(file: string, readonly: boolean): Sqlite {
   return connection
 }
 
-function pin(connection: Sqlite): void {
+/** Begins a read transaction: as long as it lasts, no frame of the log that is there is written over. */
+export function pin(connection: Sqlite): void {
   connection.run('BEGIN')
   // It begins with the first thing that is read.
   connection.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { LogBroken, type LogKept, type LogRange } from '../../db/engine.ts'
 import { configure } from '../../db/sqlite/engine.ts'
+import { databaseFileAt } from '../../db/sqlite/file.ts'
 import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
 import { type LogTail, openTail } from '../../db/sqlite/log-tail.ts'
 
@@ -266,6 +267,57 @@ test('a log that another program has moved and begun anew while nobody held it i
   writer.run('UPDATE counter SET n = n + 1')
   expect(() => later.next()).toThrow(LogBroken)
   later.close()
+})
+
+for (const isHeld of [true, false])
+  test(`what a crash left unread ${isHeld ? 'is gone on with where the start holds the log before it writes' : 'may be written over where nobody holds the log'}`, async () => {
+    const { file, connect } = newDatabase(`crashed-${isHeld}`)
+    const writer = connect()
+    const tail = openTail(file)
+    const fill = (by: Sqlite, rows: number) => {
+      for (let row = 0; row < rows; row++) by.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
+    }
+    fill(writer, 3)
+    const range = tail.next()
+    if (!range) throw new Error('nothing was committed')
+    for (const _ of tail.pieces());
+    tail.kept()
+    // Far more than has the log moved into the file, and nobody takes it.
+    fill(writer, 200)
+    const left = join(folder, `left-${isHeld}`)
+    for (const ending of ['', '-wal']) copyFileSync(`${file}${ending}`, `${left}${ending}`)
+    tail.close()
+    writer.close()
+
+    const database = databaseFileAt(left)
+    if (isHeld) database.holdLog()
+    const after = new Sqlite(left)
+    configure(after, 'OFF')
+    after.run('PRAGMA wal_autocheckpoint = 40')
+    fill(after, 5)
+    const log = await database.followLog({ header: range.header, frame: range.to, sum: range.end })
+    expect(log.goesOn).toBe(isHeld)
+    if (isHeld) expect((await log.next())?.from).toBe(range.to)
+    log.close()
+    after.close()
+  })
+
+test('a log that is let go may be written over again', () => {
+  const { file, connect } = newDatabase('let-go')
+  const database = databaseFileAt(file)
+  using writer = connect()
+  writer.run('INSERT INTO blobs (x) VALUES (randomblob(900000))')
+  database.holdLog()
+  const lengthAfter = () => {
+    for (let row = 0; row < 50; row++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(20000))')
+    return database.sizes().logBytes
+  }
+  const held = lengthAfter()
+  expect(lengthAfter()).toBeGreaterThan(held)
+  database.letLogGo()
+  lengthAfter()
+  const free = lengthAfter()
+  expect(lengthAfter()).toBe(free)
 })
 
 test("reading the log as a plain file drops none of SQLite's locks", () => {

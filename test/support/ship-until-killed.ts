@@ -22,7 +22,8 @@ async function count(): Promise<void> {
   startShipping(deps, {
     openStore: async () => createFolderStore(store, Date.now),
     followLog: (kept) => databaseFileAt(file).followLog(kept),
-    fileBytes: () => 0,
+    letLogGo: () => undefined,
+    sizes: () => ({ bytes: 0, logBytes: 0 }),
     keysText: () => undefined,
     everyMs: 5,
     instance: '00000000',

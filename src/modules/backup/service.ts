@@ -20,7 +20,7 @@ import {
   parseManifest,
 } from './domain.ts'
 import { type BackupDeps, backupsDirectory } from './parts.ts'
-import { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from './targets.ts'
+import { type BackupPlace, type BackupTarget, chunkOf, holdsSomething, openTarget, textOf } from './targets.ts'
 
 /** What a crash left is removed once it is so old: until then it may be at work elsewhere. */
 const settlesMs = 24 * 60 * 60 * 1000
@@ -63,19 +63,34 @@ export type MakingOptions = {
 export type Made = { readonly place: BackupPlace } & (Put | { readonly error: unknown })
 type Put = { readonly manifest: Manifest; readonly looked: Looked }
 
+type OpeningDeps = Pick<MakingDeps, 'config' | 'randomBytes' | 'backupTargets' | 'log'>
+
 /**
- * The place, opened once a process, and again where the key is gone from it that it is sealed under: its disk was taken away, or is another one,
- * and what is put there must open with what is there. @throws OperatorError, AppError UNAVAILABLE
+ * The place, opened once a process, and again where nothing of it is there any more: its disk was taken away, or is another one, and what is put
+ * there must open with what is there. @throws OperatorError, AppError UNAVAILABLE
  */
-export async function targetOf(
-  deps: Pick<MakingDeps, 'config' | 'randomBytes' | 'backupTargets'>,
-  place: BackupPlace,
-): Promise<BackupTarget> {
+export async function targetOf(deps: OpeningDeps, place: BackupPlace): Promise<BackupTarget> {
   const known = deps.backupTargets.get(place)
-  if (known && (known.keyName === undefined || (await known.raw.get(known.keyName)))) return known
+  if (known && (await hasItsKey(deps, known))) return known
   const target = await openTarget(place, deps.config.backupPassphrase, { randomBytes: deps.randomBytes, mayCreate: true })
+  if (target.isNewBesideOthers)
+    deps.log.error('backup.new_key', {
+      place: place.store.place,
+      advice: 'BACKUP_PASSPHRASE opens no key that is there: what was put there before cannot be restored with it. See that it is the right one',
+    })
   deps.backupTargets.set(place, target)
   return target
+}
+
+/** Everything in a sealed place hangs on one file: this process has what it says, and puts it there again where it was altered or taken away. */
+async function hasItsKey({ log }: OpeningDeps, { raw, keyFile }: BackupTarget): Promise<boolean> {
+  if (!keyFile) return true
+  const text = await textOf(raw, keyFile.name)
+  if (text === keyFile.text) return true
+  if (text === undefined && !(await holdsSomething(raw))) return false
+  await raw.put(keyFile.name, chunkOf(keyFile.text))
+  log.error('backup.key_mended', { place: raw.place, name: keyFile.name, advice: 'it was altered, or taken away: look at that disk' })
+  return true
 }
 
 type Prepared = { readonly place: BackupPlace; readonly target: BackupTarget } | { readonly place: BackupPlace; readonly error: unknown }

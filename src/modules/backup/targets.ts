@@ -3,7 +3,7 @@ import type { BackupStore } from '../../core/backup-store.ts'
 import { OperatorError } from '../../core/errors.ts'
 import { type BackupKey, type BackupKeys, createSealedStore } from '../../core/sealed-store.ts'
 import { openWithPassphrase, sealUnderPassphrase } from '../../lib/passphrase.ts'
-import { keyId, keysFolder } from './domain.ts'
+import { keyId, keysFolder, nameStart } from './domain.ts'
 
 /** A place for backups, as the settings name it. Nothing is opened, made or called. */
 export type BackupPlace = {
@@ -17,9 +17,12 @@ export type BackupTarget = BackupPlace & {
   /** As the place is: documents are sealed by themselves. */
   readonly raw: BackupStore
   readonly isSealed: boolean
-  /** What the key is called that it is sealed under. */
-  readonly keyName?: string
+  /** The file of the key that it is sealed under, as it has to lie there. */
+  readonly keyFile?: KeyFile
+  /** That key is new, although something is there already that is sealed under others: the passphrase opens none of them. */
+  readonly isNewBesideOthers?: boolean
 }
+type KeyFile = { readonly name: string; readonly text: string }
 
 /** Of a record that names a million documents, and more. */
 const textMaxBytes = 64 * 1024 * 1024
@@ -55,7 +58,7 @@ export async function openTarget(
 ): Promise<BackupTarget> {
   const { store } = place
   if (passphrase === undefined) return { ...place, raw: store, isSealed: false }
-  const opened: BackupKey[] = []
+  const opened: { key: BackupKey; file: KeyFile }[] = []
   const names: string[] = []
   for await (const { name } of store.list(keysFolder)) names.push(name)
   for (const name of names) {
@@ -63,28 +66,35 @@ export async function openTarget(
     const found = await openWithPassphrase(text, passphrase)
     if (found.kind !== 'opened') continue
     const secret = Buffer.from(found.plain, 'base64')
-    opened.push({ id: keyId(secret), secret })
+    opened.push({ key: { id: keyId(secret), secret }, file: { name, text } })
   }
+  let isNewBesideOthers = false
   if (opened.length === 0) {
     if (!mayCreate)
       throw new OperatorError(
         names.length === 0
           ? `There is no key in ${store.place} (below ${keysFolder}) that backups are sealed under: those that are sealed cannot be opened without it; unset BACKUP_PASSPHRASE to read those that are not`
-          : `The passphrase is not the one that the backups in ${store.place} are sealed under`,
+          : `The passphrase is not the one that the backups in ${store.place} are sealed under, or what lies below ${keysFolder} there was altered, or did not come whole`,
       )
+    isNewBesideOthers = names.length > 0 || (await holdsSomething(store))
     opened.push(await makeKey(store, passphrase, randomBytes))
   }
-  const current = opened[0] as BackupKey
-  const keys: BackupKeys = { current, of: (id) => opened.find((key) => key.id === id) }
-  return { ...place, raw: store, store: createSealedStore(store, keys, randomBytes), isSealed: true, keyName: keyNameOf(current) }
+  const { key: current, file: keyFile } = opened[0] as (typeof opened)[number]
+  const keys: BackupKeys = { current, of: (id) => opened.find(({ key }) => key.id === id)?.key }
+  return { ...place, raw: store, store: createSealedStore(store, keys, randomBytes), isSealed: true, keyFile, isNewBesideOthers }
 }
 
-async function makeKey(store: BackupStore, passphrase: string, randomBytes: (count: number) => Uint8Array): Promise<BackupKey> {
+async function makeKey(store: BackupStore, passphrase: string, randomBytes: (count: number) => Uint8Array) {
   const secret = randomBytes(32)
-  const key = { id: keyId(secret), secret }
-  const sealed = await sealUnderPassphrase(Buffer.from(secret).toString('base64'), passphrase, randomBytes)
-  await store.put(keyNameOf(key), chunkOf(sealed))
-  return key
+  const key: BackupKey = { id: keyId(secret), secret }
+  const text = await sealUnderPassphrase(Buffer.from(secret).toString('base64'), passphrase, randomBytes)
+  const file: KeyFile = { name: `${keysFolder}${key.id}.json`, text }
+  await store.put(file.name, chunkOf(text))
+  return { key, file }
 }
 
-const keyNameOf = ({ id }: BackupKey): string => `${keysFolder}${id}.json`
+/** Whether a place has a backup, or a part of one. */
+export async function holdsSomething(store: BackupStore): Promise<boolean> {
+  for await (const _ of store.list(nameStart)) return true
+  return false
+}

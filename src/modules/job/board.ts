@@ -34,6 +34,8 @@ const nothingTold: Told = {
 }
 const toldOf = (row: JobRow): Told => pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'succeededAt')
 const busyMs = 60_000
+/** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
+const notedMs = 5_000
 
 type BoardDeps = Pick<Deps, 'db' | 'config' | 'clock' | 'log' | 'processName'> & { readonly jobStore: JobStore }
 export type JobBoard = ReturnType<typeof createJobBoard>
@@ -148,20 +150,21 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
 
   /** Notes which runs are under way for long, and says of those that are stuck that they are. */
   async function lookForLong(): Promise<void> {
-    const stuck: Job[] = []
+    const news: Job[] = []
     for (const job of jobs.values()) {
       const [oldest] = job.runs
       if (!oldest) continue
       const forMs = clock.monotonic() - oldest.since
-      if (forMs >= busyMs && job.told.runningSince !== oldest.at) {
+      if (forMs >= notedMs && job.told.runningSince !== oldest.at) {
         job.told = { ...job.told, runningSince: oldest.at }
         job.isNew = true
+        news.push(job)
       }
       for (const run of job.runs) {
         const runsMs = clock.monotonic() - run.since
         if (run.isStuck || runsMs < job.stuckAfterMs) continue
         run.isStuck = true
-        stuck.push(job)
+        news.push(job)
         log.error('job.stuck', {
           job: job.name,
           forMs: runsMs,
@@ -169,7 +172,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
         })
       }
     }
-    await tell(stuck)
+    await tell(news)
   }
 
   /** Takes what is known of a job from its row, when it comes to this process; a run that was under way then was lost. */

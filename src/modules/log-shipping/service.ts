@@ -66,8 +66,10 @@ export type ShippingOptions = {
   /** Asked again until it answers. */
   readonly openStore: () => Promise<BackupStore>
   readonly followLog: (kept?: LogKept) => Promise<CommitLog>
-  /** How long the database file is. */
-  readonly fileBytes: () => number
+  /** The log has been held since the start, so that it can be gone on with: nobody is to wait for that any longer. */
+  readonly letLogGo: () => void
+  /** Of the database file and its log. */
+  readonly sizes: () => { bytes: number; logBytes: number }
   readonly everyMs: number
   /** The key file as it is now, where the store seals what is put there. */
   readonly keysText: () => string | undefined
@@ -83,7 +85,7 @@ export type ShippingOptions = {
  */
 export function startShipping(
   deps: ShippingDeps,
-  { openStore, followLog, fileBytes, keysText, everyMs, instance, shipper }: ShippingOptions,
+  { openStore, followLog, letLogGo, sizes, keysText, everyMs, instance, shipper }: ShippingOptions,
 ): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
   const claim = createClaim(deps, instance, shipper)
@@ -217,8 +219,12 @@ export function startShipping(
   /** @throws LetGo where the log may not grow any more */
   async function refuseLength(now: Following): Promise<void> {
     const bytes = await ofLog(now, () => now.log.bytes())
+    if (isTooLong(bytes)) throw new LetGo(`the log has ${bytes} bytes`)
+  }
+
+  function isTooLong(logBytes: number): boolean {
     const isShort = (deps.diskFree() ?? Number.POSITIVE_INFINITY) < deps.config.diskFreeMinBytes
-    if (bytes > logMaxBytes || (isShort && bytes > 0)) throw new LetGo(`the log has ${bytes} bytes`)
+    return logBytes > logMaxBytes || (isShort && logBytes > 0)
   }
 
   /** Begins to copy the database file where that is due. It goes on while the log is shipped. */
@@ -236,7 +242,7 @@ export function startShipping(
     const pages = digesting(now.log.file(), (digest) => {
       sha256 = digest
     })
-    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages, fileBytes()).then(
+    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages, sizes().bytes).then(
       (bytes) => {
         copying.whole = { bytes, sha256 }
       },
@@ -293,6 +299,7 @@ export function startShipping(
   async function failure(error: unknown): Promise<void> {
     told.failures++
     const now = following
+    if (!now && isTooLong(sizes().logBytes)) letLogGo()
     if (error instanceof AnotherShips || error instanceof PlaceChanged) {
       if (error instanceof PlaceChanged)
         log.error('log_shipping.place_changed', {

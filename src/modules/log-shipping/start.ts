@@ -11,7 +11,10 @@ export async function shipLog(
   const { config, db, backupPlaces, processName } = deps
   const place = backupPlaces.find(({ isNamed }) => isNamed)
   const { file } = db
-  if (config.shipLogSeconds === undefined || !place || !file) return undefined
+  if (config.shipLogSeconds === undefined || !place || !file) {
+    file?.letLogGo()
+    return undefined
+  }
   let isSealed = false
   return startShipping(deps, {
     async openStore() {
@@ -21,7 +24,8 @@ export async function shipLog(
     },
     keysText: () => (isSealed ? deps.keyring.secretsText() : undefined),
     followLog: (kept) => file.followLog(kept),
-    fileBytes: () => file.sizes().bytes,
+    letLogGo: () => file.letLogGo(),
+    sizes: () => file.sizes(),
     everyMs: config.shipLogSeconds * 1_000,
     // As its backups are told from others.
     instance: (await firstVersion(db)) ?? noInstance,

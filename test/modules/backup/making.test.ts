@@ -348,6 +348,38 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect((await findBackup(target, 'latest', app.clock.now())).manifest.at).toBe(app.clock.now())
   })
 
+  test('the file that all of a sealed place hangs on is put there again where it was altered or taken away, aloud', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
+    await using app = await testApp(settings)
+    await backUp(app.deps)
+    const [name = ''] = readdirSync(join(folder, 'keys'))
+    const file = join(folder, 'keys', name)
+    const whole = readFileSync(file, 'utf8')
+    for (const spoil of [() => writeFileSync(file, whole.replace('"sealed": "', '"sealed": "A')), () => rmSync(file)]) {
+      spoil()
+      app.clock.advance(hour)
+      await backUp(app.deps)
+      expect([readdirSync(join(folder, 'keys')), readFileSync(file, 'utf8')]).toEqual([[name], whole])
+    }
+    expect(events(app, 'backup.key_mended').length).toBe(2)
+    await using fresh = await testApp(settings)
+    const [place] = fresh.deps.backupPlaces
+    const { backups, unreadable } = await listBackups(await targetOf(fresh.deps, place as BackupPlace))
+    expect([backups.length, unreadable, events(fresh, 'backup.new_key')]).toEqual([3, [], []])
+  })
+
+  test('a start that can open nothing of a sealed place says so, and makes backups of its own', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase })
+    await backUp(app.deps)
+    await using other = await testApp({ BACKUP_DIR: folder, BACKUP_PASSPHRASE: `another ${passphrase}` })
+    other.clock.advance(hour)
+    await backUp(other.deps)
+    expect(events(other, 'backup.new_key').map(({ place }) => place)).toEqual([folder])
+    expect(readdirSync(join(folder, 'keys')).length).toBe(2)
+  })
+
   test('a backup whose record is gone is told of, not passed over', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { engineErrorCode } from '../engine.ts'
 
 /** What SQLite answers where the system has refused something of which it keeps the reason to itself. */
-const vague = /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR_(LOCK|ACCESS))/
+const vague = /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR_(LOCK|ACCESS|READ|SHORT_READ|FSTAT|VNODE)|IOERR$)/
 
 /**
  * The system's own error, with its code and path, where one can be found; else the given one with the path of the file.

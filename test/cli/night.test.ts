@@ -26,6 +26,7 @@ const candidates = (name: string): string[] => [
   `PLANTED-${name}-0123456789-abcdefgh`,
   `redis://user:PLANTED-${name}@127.0.0.1:1/0`,
   `https://127.0.0.1:1/rates?key=PLANTED-${name}`,
+  `smtps://user:PLANTED-${name}@127.0.0.1:1`,
   `[{ "chainId": 8453, "rpc": ["https://127.0.0.1:1/PLANTED-${name}"] }]`,
   `0x${'5eed'.repeat(16)}`,
 ]

@@ -376,7 +376,7 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     await using other = await testApp({ BACKUP_DIR: folder, BACKUP_PASSPHRASE: `another ${passphrase}` })
     other.clock.advance(hour)
     await backUp(other.deps)
-    expect(events(other, 'backup.new_key').map(({ place }) => place)).toEqual([folder])
+    expect(events(other, 'backup.new_key').length).toBe(1)
     expect(readdirSync(join(folder, 'keys')).length).toBe(2)
   })
 

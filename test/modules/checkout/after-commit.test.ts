@@ -18,6 +18,7 @@ async function shopWithCounts(app: TestApp) {
   const calls: Calls = { captures: new Set(), refunds: new Map() }
   // Made when it is first asked for.
   await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
+  await app.deps.orderLinks.ready()
   const shop = await sellingBy(app, {
     create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
     retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),

@@ -21,6 +21,7 @@ import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { logShippingParts } from './modules/log-shipping/parts.ts'
+import { mediaParts } from './modules/media/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
 import { operationsParts } from './modules/operations/parts.ts'
@@ -72,6 +73,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(creditParts)
     .add(lendingParts)
     .add(lendingDocumentParts)
+    .add(mediaParts)
     .add(backupParts)
     .add(processorAccountParts)
     .add(paymentMethodParts)

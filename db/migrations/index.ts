@@ -20,6 +20,7 @@ import postgresKpi from './postgres/0016_kpi.sql' with { type: 'text' }
 import postgresJobs from './postgres/0017_jobs.sql' with { type: 'text' }
 import postgresPlatform from './postgres/0018_platform.sql' with { type: 'text' }
 import postgresRankings from './postgres/0019_rankings.sql' with { type: 'text' }
+import postgresMedia from './postgres/0020_media.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -40,6 +41,7 @@ import sqliteKpi from './sqlite/0016_kpi.sql' with { type: 'text' }
 import sqliteJobs from './sqlite/0017_jobs.sql' with { type: 'text' }
 import sqlitePlatform from './sqlite/0018_platform.sql' with { type: 'text' }
 import sqliteRankings from './sqlite/0019_rankings.sql' with { type: 'text' }
+import sqliteMedia from './sqlite/0020_media.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -62,6 +64,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0017_jobs', statements: sqliteJobs },
   { tag: '0018_platform', statements: sqlitePlatform },
   { tag: '0019_rankings', statements: sqliteRankings },
+  { tag: '0020_media', statements: sqliteMedia },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -85,4 +88,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0017_jobs', statements: postgresJobs },
   { tag: '0018_platform', statements: postgresPlatform },
   { tag: '0019_rankings', statements: postgresRankings },
+  { tag: '0020_media', statements: postgresMedia },
 ]

@@ -60,7 +60,7 @@ export const customerTotals = table(
 
 /** Keys of the instance that never change, sealed under the master key: changing one would lose what it protects. */
 export const instanceKeys = table('instance_keys', {
-  purpose: word('purpose', ['GIFT_CARD_CODES', 'SANDBOX_WEBHOOKS', 'CLIENT_ADDRESSES', 'PAYMENT_CALLBACKS']).primaryKey(),
+  purpose: word('purpose', ['GIFT_CARD_CODES', 'SANDBOX_WEBHOOKS', 'CLIENT_ADDRESSES', 'PAYMENT_CALLBACKS', 'MEDIA']).primaryKey(),
   sealedKey: text('sealed_key').notNull(),
   createdAt: instant('created_at').notNull(),
 })

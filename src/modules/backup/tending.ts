@@ -3,6 +3,7 @@ import { engineErrorCode } from '../../../db/engine.ts'
 import { OperatorError } from '../../core/errors.ts'
 import { known } from '../../lib/prometheus.ts'
 import { documentWithFile } from '../lending-document/index.ts'
+import { pictureWithFile } from '../media/index.ts'
 import { isLate, isLookedAtOn, isOnSameDisk } from './domain.ts'
 import type { BackupDeps } from './parts.ts'
 import { listBackups, makeBackup, targetOf } from './service.ts'
@@ -34,7 +35,8 @@ async function attempt(deps: BackupDeps): Promise<{ made: number }> {
   if (!db.file) return { made: 0 }
   const startedAt = clock.monotonic()
   const now = clock.now()
-  const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf: (name: string) => documentWithFile(deps, name) }
+  const documentOf = async (name: string) => (await documentWithFile(deps, name)) ?? (await pictureWithFile(deps, name))
+  const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf }
   try {
     const all = await makeBackup(deps, { file: db.file, isPaced: true, looking })
     const failed: string[] = []

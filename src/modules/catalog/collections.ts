@@ -12,6 +12,7 @@ import { isoTimes, type Optional } from '../../lib/records.ts'
 import { handleOf } from '../../lib/words.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
+import { withPictureAddresses } from '../media/index.ts'
 import type { Collection } from './collections-store.ts'
 import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
@@ -184,15 +185,18 @@ export async function publishedCollection(
 
 /** A page of the collections that the public sees, newest first, each with the first of its visible products as JSON. */
 export async function publishedCollections(
-  { collectionStore, clock }: CollectionDeps,
+  deps: Pick<CatalogDeps, 'collectionStore' | 'clock' | 'config' | 'life'>,
   shop: Shop,
   slice: Slice,
 ): Promise<{ collections: { view: CollectionView; documents: string[] }[]; total: number }> {
+  const { collectionStore, clock } = deps
   const now = clock.now()
   const { rows: collections, total } = await collectionStore.listPublished(shop.id, now, slice)
   const withDocuments = collections.map(async (collection) => ({
     view: collectionView(collection),
-    documents: await collectionStore.firstDocuments(collection.id, now, firstProductsMax),
+    documents: (await collectionStore.firstDocuments(collection.id, now, firstProductsMax)).map((document) =>
+      withPictureAddresses(deps, document),
+    ),
   }))
   return { collections: await Promise.all(withDocuments), total }
 }

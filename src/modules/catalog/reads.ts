@@ -2,11 +2,12 @@ import { createCache } from '../../core/cache.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { Slice } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
+import { type MediaDeps, withPictureAddresses } from '../media/index.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
 import { type Bucket, locate, totalOf, windowOf, withChanges } from './listing.ts'
 import type { CatalogStore } from './store.ts'
 
-export type ReadDeps = Pick<Deps, 'db' | 'clock'> & { readonly catalogStore: CatalogStore; readonly listings: Listings }
+export type ReadDeps = Pick<MediaDeps, 'db' | 'clock' | 'config' | 'life'> & { readonly catalogStore: CatalogStore; readonly listings: Listings }
 export type PublicQuery = {
   shopId: string
   sort: Sort | undefined
@@ -22,6 +23,11 @@ const queryWordsMax = 10
 
 /** A page of what the public sees of a shop's products. */
 export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
+  const page = await pageFor(deps, query, slice)
+  return { ...page, documents: page.documents.map((document) => withPictureAddresses(deps, document)) }
+}
+
+async function pageFor(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
   if (query.q !== undefined && query.q.trim() !== '') return searched(deps, query, query.q, slice)
   const { collectionId } = query
   const tag = query.tag?.toLowerCase()

@@ -1,3 +1,4 @@
+import { isOfPictures } from '../../core/documents.ts'
 import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { labelled } from '../../lib/prometheus.ts'
@@ -23,6 +24,7 @@ export async function readiness(
     Pick<BackupDeps, 'backupState' | 'backupPlaces'>,
 ): Promise<Check[]> {
   const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts } = deps
+  const isOther = (ofPictures: boolean) => [...storeVerdicts].some(([kind, verdict]) => isOfPictures(kind) === ofPictures && verdict === 'OTHER')
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
@@ -31,7 +33,8 @@ export async function readiness(
     databaseInPlace: async () => db.isInPlace(),
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
-    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => ![...storeVerdicts.values()].includes('OTHER') } : {}),
+    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => !isOther(false) } : {}),
+    ...([...storeVerdicts.keys()].some(isOfPictures) ? { picturesAtHand: async () => !isOther(true) } : {}),
     ...(db.file && config.backupEnabled ? { backupRecent: async () => !isBackupLate(deps) } : {}),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }

@@ -25,7 +25,7 @@ export function isAvif(bytes: Uint8Array): boolean {
 /** @throws PictureRefused */
 export function cleanAvif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
   const reader = readerOf(bytes)
-  const clean = bytes.slice()
+  const clean = new Uint8Array(bytes)
   const top = boxesIn(reader, 0, bytes.length)
   const meta = top.find(({ type }) => type === 'meta')
   if (!meta || top[0]?.type !== 'ftyp') throw broken('it does not say what is in it')

@@ -73,7 +73,7 @@ function endOfScan(bytes: Uint8Array, from: number): number {
 
 function withoutThumbnail(segment: Uint8Array): Uint8Array {
   if (segment.length < 18) throw broken('a segment is too short')
-  const plain = segment.slice(0, 18)
+  const plain = new Uint8Array(segment.subarray(0, 18))
   // Its length, and a small picture of nothing by nothing.
   plain.set([0, 16], 2)
   plain.set([0, 0], 16)

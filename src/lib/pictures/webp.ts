@@ -29,7 +29,7 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
       canvas = { width: reader.u24le(from + 4) + 1, height: reader.u24le(from + 7) + 1 }
       assertSize(canvas, bounds)
       moves = (flags & animationFlag) !== 0
-      chunk = chunk.slice()
+      chunk = new Uint8Array(chunk)
       chunk[8] = flags & ~(exifFlag | xmpFlag)
     } else if (type === 'VP8X') throw broken('its parts are out of order')
     if (type === 'VP8 ' || type === 'VP8L') {

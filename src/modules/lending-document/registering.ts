@@ -102,10 +102,17 @@ export async function watchDocumentStores(deps: WatchDeps): Promise<void> {
   }
 }
 
+/** Looks that are under way, by the verdicts of their process: of many who come first at once, one marks the store. */
+const looking = new WeakMap<WatchDeps['storeVerdicts'], Promise<unknown>>()
+
 /** Before a picture is put: the first one marks the store, and one that was silent, or another one, is looked at again. */
 export async function watchPictureStore(deps: WatchDeps): Promise<void> {
+  const { storeVerdicts: verdicts } = deps
   const store = deps.documentStores.pictures
-  if (deps.storeVerdicts.get(store.kind) !== 'OWN') await look(deps, store)
+  if (verdicts.get(store.kind) === 'OWN') return
+  const under = looking.get(verdicts) ?? look(deps, store).finally(() => looking.delete(verdicts))
+  looking.set(verdicts, under)
+  await under
 }
 
 /** @throws AppError UNAVAILABLE where the documents of the database are known to be elsewhere */

@@ -15,9 +15,9 @@ export const picturesMax = 100_000
 /** The widths in which a picture can be asked for. */
 export const sizeWidths = [160, 320, 640, 1280] as const
 
-/** The widths in which a picture of this width is made smaller: one that moves is not, and it would stand still. */
-export const widthsFor = ({ width, frames }: Pick<Picture, 'width' | 'frames'>): number[] =>
-  frames > 1 ? [] : sizeWidths.filter((size) => size < width)
+/** The widths in which a picture of this width is made smaller: one that moves would stand still, and AVIF is not decoded. */
+export const widthsFor = ({ type, width, frames }: Pick<Picture, 'type' | 'width' | 'frames'>): number[] =>
+  frames > 1 || type === 'image/avif' ? [] : sizeWidths.filter((size) => size < width)
 
 const hashLength = 32
 
@@ -83,7 +83,7 @@ export function mediaView({ id, hash, type, width, height, bytes, frames, create
     type,
     bytes,
     animated: frames > 1,
-    sizes: type === 'image/avif' ? [] : widthsFor({ width, frames }).map((size) => ({ width: size, url: `${base}${pathOf(hash, size)}` })),
+    sizes: widthsFor({ type, width, frames }).map((size) => ({ width: size, url: `${base}${pathOf(hash, size)}` })),
     ...isoTimes({ createdAt }),
   }
 }

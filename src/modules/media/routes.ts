@@ -104,7 +104,7 @@ function sent(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
           const { done, value } = await chunks.next()
           if (done) controller.close()
           // The next one is read into the same place.
-          else controller.enqueue(value.slice())
+          else controller.enqueue(new Uint8Array(value))
         } catch {
           // An answer that has begun can only break off; Bun would print any error with the source around it.
           controller.error(undefined)

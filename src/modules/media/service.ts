@@ -114,6 +114,9 @@ async function assertQuota(deps: MediaDeps, shopId: string, bytes: number): Prom
   if (usage.bytes + bytes > quota.bytes || usage.pictures >= quota.pictures) throw overQuota(deps)
 }
 
+/** Bun decodes no AVIF on Linux, and no WebP that moves: such pictures are looked through, and sent as they are. */
+const isDecoded = ({ type, frames }: Omit<CleanPicture, 'parts'>) => type !== 'image/avif' && !(type === 'image/webp' && frames > 1)
+
 /** Looks at a picture in its turn, and keeps it. */
 async function looked(deps: MediaDeps, by: By, picture: OnBench): Promise<OwnPicture> {
   const endTurn = await deps.pictureTurns.take([by.shop.id])
@@ -122,8 +125,7 @@ async function looked(deps: MediaDeps, by: By, picture: OnBench): Promise<OwnPic
   try {
     const { parts, ...said } = cleanPicture(await picture.bytes())
     clean = said
-    // Bun decodes no AVIF on Linux: such a picture is sent as it is.
-    rendered = await picture.render(parts, { decodes: said.type !== 'image/avif', widths: widthsFor(said) })
+    rendered = await picture.render(parts, { decodes: isDecoded(said), widths: widthsFor(said) })
   } catch (error) {
     if (error instanceof RenderFailed && error.kind === 'FAILED') deps.log.error('pictures.not_looked_at', { error })
     throw error

@@ -8,6 +8,7 @@ import { pictureDifferences, pictureFaults } from '../../../src/modules/media/in
 import { startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
+import { testDatabase } from '../../support/database.ts'
 import * as make from '../../support/pictures.ts'
 
 const base = 'https://shop.example'
@@ -74,7 +75,8 @@ for (const [where, open] of Object.entries(placesToKeep))
         const smaller = await read(app, size.url)
         expect([smaller.status, smaller.headers.get('content-type')]).toEqual([200, 'image/webp'])
         const shown = await new Bun.Image(smaller.bytes).metadata()
-        expect(shown).toEqual({ width: size.width, height: Math.round((height * size.width) / width), format: 'webp' })
+        expect(Math.abs(shown.height - (height * size.width) / width)).toBeLessThan(1)
+        expect(shown).toEqual({ width: size.width, height: expect.any(Number), format: 'webp' })
       }
       // A width that there is nothing smaller for is the picture itself.
       const wide = await read(app, `${url}-1280`)
@@ -126,7 +128,7 @@ test('what is no picture is refused by its own bytes, damage and bombs too, and 
     ['nothing', Buffer.alloc(0), 400],
     ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'), 415],
     ['HTML', Buffer.from(`<!doctype html>${' '.repeat(200)}`), 415],
-    ['a GIF of script', Buffer.from('GIF89a=1;alert(1)//'), 400],
+    ['a GIF of script', Buffer.from('GIF89a=\0;\0alert(1)//'), 400],
     ['the beginning', jpeg.subarray(0, 30), 400],
     ['cut short', jpeg.subarray(0, -200), 400],
     ['a bomb', bomb, 413],
@@ -277,11 +279,16 @@ test('a picture that is lost or altered is told of, and its shop answers that it
 })
 
 test('a process that has another directory than the pictures of its database takes none', async () => {
-  await using app = await testApp(settings)
-  const { secretKey } = await shopIn(app)
-  expect((await handIn(app, secretKey, make.drawn())).status).toBe(201)
-  rmSync(join(app.database.dataDir, 'media'), { recursive: true })
-  await using other = await testApp(settings, { database: app.database })
+  const database = await testDatabase()
+  const secretKey = await (async () => {
+    await using app = await testApp(settings, { database })
+    const shop = await shopIn(app)
+    expect((await handIn(app, shop.secretKey, make.drawn())).status).toBe(201)
+    return shop.secretKey
+  })()
+  rmSync(join(database.dataDir, 'media'), { recursive: true })
+  await using _ = { [Symbol.asyncDispose]: () => database.drop() }
+  await using other = await testApp(settings, { database })
   const answer = await handIn(other, secretKey, make.drawn(30, 30))
   expect([answer.status, answer.body.message]).toEqual([503, 'The store of pictures is not at hand: nothing was changed, try again later'])
   expect(other.logged.map(({ event }) => event)).toContain('documents.other_store')

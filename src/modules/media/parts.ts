@@ -30,4 +30,6 @@ export const mediaParts = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | '
       }),
   }),
 })
+/** For `souk check`, which has no instance. */
+export const mediaStoreOf = createMediaStore
 export type MediaDeps = InstanceKeyDeps & LendingDocumentDeps & ReturnType<typeof mediaParts>

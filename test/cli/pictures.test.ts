@@ -12,7 +12,7 @@ const namesIn = (database: string) =>
     connection.query<{ name: string }, []>('SELECT storage_name AS name FROM picture_files ORDER BY width').all(),
   ).map(({ name }) => name)
 
-async function handIn(server: { url: string }, token: string, picture: Uint8Array): Promise<{ id: string; url: string }> {
+async function handIn(server: { url: string }, token: string, picture: Uint8Array<ArrayBuffer>): Promise<{ id: string; url: string }> {
   const answer = await fetch(`${server.url}/media`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'image/jpeg' },

@@ -8,6 +8,7 @@ export {
   removeCollection,
   setCollectionProducts,
 } from './collections.ts'
+export { type FetchReport, fetchImages } from './fetching.ts'
 export { type ImportReport, importProducts, importStopped } from './import.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'

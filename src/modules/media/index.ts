@@ -1,3 +1,4 @@
+export { fetchPicture, isOutside, NotFetched } from './fetching.ts'
 export {
   countPictureFiles,
   type PictureFault,

@@ -22,7 +22,7 @@ import {
   otherThan,
 } from '../modules/lending-document/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
-import { countPictureFiles, mediaStoreOf, pictureDifferences, pictureFaults } from '../modules/media/index.ts'
+import { checkingParts, countPictureFiles, pictureDifferences, pictureFaults } from '../modules/media/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import { trustFindings } from '../modules/trust/index.ts'
 import type { Input } from './command.ts'
@@ -166,7 +166,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     }
   }
   yield { subject: 'documents', problems: shortened(problems) }
-  yield* pictureFindings({ ...parts, mediaStore: mediaStoreOf(db) })
+  yield* pictureFindings({ ...parts, ...checkingParts(db) })
   const subject = 'files without a document'
   const orphans: string[] = []
   try {

@@ -44,7 +44,7 @@ export function pngHeader(width: number, height: number): Buffer {
 }
 
 /** A picture as PNG, of the color that each of its points has. */
-export const png = (width: number, height: number, colorAt: (x: number, y: number) => Color): Buffer =>
+export const png = (width: number, height: number, colorAt: (x: number, y: number) => Color): Buffer<ArrayBuffer> =>
   Buffer.concat([
     signature,
     pngChunk('IHDR', pngHeader(width, height)),
@@ -67,7 +67,7 @@ const fromZero = (text: string): number => [...text].reduce((sum, sign) => (sum 
  * A still life for a product: a vessel on a table, whose form and colors follow from the product's name.
  * @returns a PNG of 480 by 480, some 10 KB
  */
-export function stillLife(name: string): Buffer {
+export function stillLife(name: string): Buffer<ArrayBuffer> {
   const seed = fromZero(name)
   const [ground, shade, shape, light] = palettes[seed % palettes.length] as (typeof palettes)[number]
   const [belly, neck, tall] = [70 + (seed % 60), 22 + ((seed >>> 6) % 40), 200 + ((seed >>> 12) % 110)]

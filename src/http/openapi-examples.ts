@@ -17,6 +17,7 @@ const kindsBySegment: Record<string, IdKind> = {
   kyb: 'kyb',
   'lending-application': 'lendingApplication',
   lenders: 'lender',
+  media: 'media',
   methodologies: 'methodology',
   orders: 'order',
   'platform-wallets': 'wallet',
@@ -38,6 +39,7 @@ const words: Record<string, string> = {
   processor: 'sandbox',
   shopName: 'demo',
   shopUrl: 'demo',
+  name: `${'5f'.repeat(16)}-640`,
   slug: 'how-we-roast',
   token: `${suffix}${'0123456789'.repeat(4)}`,
 }

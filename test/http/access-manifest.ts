@@ -92,6 +92,10 @@ export const accessManifest: Record<string, Access> = {
   'GET /affiliates/:id': 'management',
   'PATCH /affiliates/:id': 'management',
 
+  'POST /media': 'management',
+  'GET /media': 'management',
+  'DELETE /media/:id': 'management',
+  'GET /media/:name': 'public',
   'GET /giftcard': 'management',
   'POST /giftcard': 'management',
   'PATCH /giftcard/:id': 'management',

@@ -18,6 +18,7 @@ import { statedAccess } from '../support/credentials.ts'
 import { nameServer } from '../support/dns.ts'
 import { approved, business, filed } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath, submitted } from '../support/lending.ts'
+import { drawn } from '../support/pictures.ts'
 import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
@@ -106,6 +107,10 @@ const changes: Record<string, Prepare> = {
   'PATCH /affiliates/:id': async (shop) => ({
     path: `/affiliates/${await made(shop, '/affiliates', partner)}`,
     body: { rateBps: 700 },
+  }),
+  'POST /media': () => ({ path: '/media', body: drawn(), contentType: 'image/png' }),
+  'DELETE /media/:id': async ({ app, token }) => ({
+    path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
   }),
   'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000), note: planted } }),
   'PATCH /giftcard/:id': async (shop) => ({
@@ -323,7 +328,7 @@ for (const [route, prepare] of Object.entries(changes))
       ...caller,
       from,
       headers,
-      ...(body === undefined ? {} : typeof body === 'string' ? { raw: body } : { body }),
+      ...(body === undefined ? {} : typeof body === 'string' || body instanceof Uint8Array ? { raw: body } : { body }),
     })
     ok(answer, 200, 201, 202, 204)
     const rows = await app.deps.db.read.select().from(auditLog)

@@ -103,6 +103,7 @@ const idsOf: [RegExp, string][] = [
   [/^\/collection-v2/, 'coll'],
   [/^\/blogs/, 'blog'],
   [/^\/giftcard/, 'gift'],
+  [/^\/media/, 'media'],
   [/^\/customer/, 'cus'],
   [/^\/addresses/, 'addr'],
   [/^\/cart/, 'cart'],

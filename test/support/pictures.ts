@@ -4,7 +4,7 @@ import { png, pngChunk, pngHeader, pngPixels } from '../../src/demo/pictures.ts'
 export { png, pngChunk, pngHeader }
 
 /** A picture with something in it. */
-export const drawn = (width = 64, height = 48, seed = 1): Buffer =>
+export const drawn = (width = 64, height = 48, seed = 1): Buffer<ArrayBuffer> =>
   png(width, height, (x, y) => [(x * 4 * seed) & 255, (y * 5) & 255, (x + y * seed) & 255])
 
 const encoded = async (picture: Uint8Array, to: (image: Bun.Image) => Bun.Image) => Buffer.from(await to(new Bun.Image(picture)).bytes())

@@ -9,7 +9,7 @@ export type KeptDocument = Omit<StoredDocument, 'document'> & { document: string
 
 /** The public documents that were asked for lately. Where the engine cannot tell of others' commits, nothing is kept. */
 export type Documents = {
-  find(id: string): Promise<StoredDocument | undefined>
+  find(id: string): StoredDocument | undefined | Promise<StoredDocument | undefined>
   /** What is kept of a document, read if need be; undefined if that cannot be said at once. */
   keptNow(id: string): KeptDocument | undefined
   /** Its text; undefined when it changed since. */
@@ -86,12 +86,12 @@ export function createDocuments(deps: Pick<Deps, 'db' | 'config' | 'life'> & { c
     textOf,
     forget: (id) => kept.forget(id),
     forgetOf: (shopId) => kept.forgetWhere((held) => held.shopId === shopId),
-    async find(id) {
+    find(id) {
       const held = keptNow(id)
       const document = held && textOf(id, held)
       if (held && document !== undefined) return { ...held, document }
-      const found = await catalogStore.findDocument(id)
-      return found && withAddresses(found)
+      const found = catalogStore.findDocument(id)
+      return found instanceof Promise ? found.then((one) => one && withAddresses(one)) : found && withAddresses(found)
     },
   }
 }

@@ -7,7 +7,7 @@ export {
   pictureWithFile,
   tidyBench,
 } from './keeping.ts'
-export { type MediaDeps, mediaParts, mediaStoreOf } from './parts.ts'
+export { checkingParts, type MediaDeps, mediaParts } from './parts.ts'
 export {
   addPicture,
   baseOf,

@@ -31,5 +31,5 @@ export const mediaParts = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | '
   }),
 })
 /** For `souk check`, which has no instance. */
-export const mediaStoreOf = createMediaStore
+export const checkingParts = (db: Parameters<typeof createMediaStore>[0]) => ({ mediaStore: createMediaStore(db) })
 export type MediaDeps = InstanceKeyDeps & LendingDocumentDeps & ReturnType<typeof mediaParts>

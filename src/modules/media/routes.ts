@@ -42,18 +42,19 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
     })
     .delete(
       '/media/:id',
-      async ({ params, shop, actor, set }) => {
-        await removePicture(deps, { shop, actor }, params.id)
+      async ({ params, shop, actor, expected, set }) => {
+        await removePicture(deps, { shop, actor, expected }, params.id)
         set.status = 204
       },
       {
         access: 'management',
+        versioned: true,
         params: RecordId,
         response: { 204: t.Void({ description: 'The picture is gone' }), ...errorResponses(401, 403, 404, 409) },
         detail: {
           summary: 'Remove a picture',
           description:
-            'By its `id`. 409 while a product shows it, also one that is archived. Its address answers 404 from then on, unless another shop has handed in the same picture; caches may show it for longer. A record never changes, so `If-Match` has nothing to name.',
+            'By its `id`. 409 while a product shows it, also one that is archived. Its address answers 404 from then on, unless another shop has handed in the same picture; caches may show it for longer. A record never changes: to `If-Match` it is `"v1"` for ever.',
         },
       },
     )

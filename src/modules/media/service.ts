@@ -4,6 +4,7 @@ import { documentName, type KeptDocument } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
 import { type BenchFile, type OnBench, type Rendered, RenderFailed } from '../../core/pictures.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { beginsAsPicture, type CleanPicture, cleanPicture, headBytes, notAPicture, PictureRefused } from '../../lib/pictures/index.ts'
 import { audited } from '../audit/index.ts'
@@ -23,6 +24,9 @@ import {
   widthsFor,
 } from './domain.ts'
 import type { MediaDeps } from './parts.ts'
+
+/** A record never changes. */
+const onlyVersion = 1
 
 type By = Change<Pick<ShopContext, 'id'>>
 
@@ -212,12 +216,13 @@ export async function listPictures(deps: MediaDeps, shop: Pick<ShopContext, 'id'
 
 /**
  * Takes a picture from a shop. Its files go with the last one that has it.
- * @throws AppError NOT_FOUND, also for another shop's; CONFLICT while a product shows it
+ * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT while a product shows it
  */
 export async function removePicture(deps: MediaDeps, by: By, id: string): Promise<void> {
   const files = await audited(deps, by, { action: 'media.removed', subject: id }, async (tx, tell) => {
     const own = await deps.mediaStore.find(tx, by.shop.id, id)
     if (!own) throw new AppError('NOT_FOUND', 'No such picture')
+    assertExpected(by.expected, onlyVersion)
     const product = await deps.mediaStore.shownBy(tx, id)
     if (product !== undefined) throw new AppError('CONFLICT', `A product shows this picture, ${product}: take it out of there first`)
     const gone = await deps.mediaStore.remove(tx, own)

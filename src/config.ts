@@ -118,7 +118,14 @@ function halfStore(
 }
 
 /** What lies under the prefix of documents and is none is swept away, and so with pictures. */
-function sharedPrefix({ documentsS3Endpoint, documentsS3Bucket, documentsS3Prefix, mediaS3Endpoint, mediaS3Bucket, mediaS3Prefix }: Config): string[] {
+function sharedPrefix({
+  documentsS3Endpoint,
+  documentsS3Bucket,
+  documentsS3Prefix,
+  mediaS3Endpoint,
+  mediaS3Bucket,
+  mediaS3Prefix,
+}: Config): string[] {
   const isShared = mediaS3Bucket !== undefined && mediaS3Bucket === documentsS3Bucket && mediaS3Endpoint === documentsS3Endpoint
   return isShared && mediaS3Prefix === documentsS3Prefix
     ? ['MEDIA_S3_PREFIX must be another than DOCUMENTS_S3_PREFIX where both name one bucket']

@@ -6,8 +6,8 @@ import { databaseFile } from '../../db/open.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
 import { readAside } from '../../db/sqlite/aside.ts'
 import type { Config } from '../config.ts'
-import { OperatorError } from '../core/errors.ts'
 import { isOfPictures, storeKinds } from '../core/documents.ts'
+import { OperatorError } from '../core/errors.ts'
 import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
 import { kpiFindings } from '../modules/kpi/index.ts'
@@ -170,8 +170,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
   const subject = 'files without a document'
   const orphans: string[] = []
   try {
-    for await (const { store, file } of orphanedFiles(parts))
-      orphans.push(`${file.name} in ${placeOf(store.kind)}`)
+    for await (const { store, file } of orphanedFiles(parts)) orphans.push(`${file.name} in ${placeOf(store.kind)}`)
   } catch (error) {
     if (!isSilent(error)) throw error
     yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
@@ -204,7 +203,8 @@ async function* storeFindings(config: Config, parts: Parameters<typeof otherThan
     const store = parts.documentStores.of(kind)
     // What a silent one holds is said of each of its documents.
     const mark = store && (await otherThan(parts, store).catch((error: unknown) => (isSilent(error) ? undefined : Promise.reject(error))))
-    if (mark !== undefined) yield { subject: `store of ${isOfPictures(kind) ? 'pictures' : 'documents'}`, problems: [otherStoreText(kind, mark, config)] }
+    if (mark !== undefined)
+      yield { subject: `store of ${isOfPictures(kind) ? 'pictures' : 'documents'}`, problems: [otherStoreText(kind, mark, config)] }
   }
 }
 

@@ -54,7 +54,10 @@ export async function importFile({ config, positionals: [file = ''], values, swi
 }
 
 /** @returns the exit status: 1 when a picture was not to be had */
-async function fetchWithProgress(deps: Parameters<typeof fetchImages>[0], shop: Parameters<typeof fetchImages>[1]['shop']): Promise<number> {
+async function fetchWithProgress(
+  deps: Parameters<typeof fetchImages>[0],
+  shop: Parameters<typeof fetchImages>[1]['shop'],
+): Promise<number> {
   const stop = new AbortController()
   const interrupted = () => stop.abort()
   process.once('SIGINT', interrupted)
@@ -77,7 +80,8 @@ async function fetchWithProgress(deps: Parameters<typeof fetchImages>[0], shop: 
 
 function tellFetched({ products, fetched, known, failed, failures }: FetchReport): void {
   process.stdout.write(`Pictures of ${products} products: ${fetched} fetched, ${known} known already, ${failed} failed\n`)
-  for (const { handle, url, why } of failures.slice(0, errorsShownMax)) process.stderr.write(`${handle}, ${plainText(url, urlShownMax)}: ${why}\n`)
+  for (const { handle, url, why } of failures.slice(0, errorsShownMax))
+    process.stderr.write(`${handle}, ${plainText(url, urlShownMax)}: ${why}\n`)
   if (failed > errorsShownMax) process.stderr.write(`and ${failed - errorsShownMax} more\n`)
 }
 

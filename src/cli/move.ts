@@ -152,7 +152,14 @@ function tellMoved(config: Config, { tables, rows, products }: Moved, documents:
     `All is there: ${many(rows, 'row')} of ${many(tables, 'table')}, and ${many(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
   )
   const kinds = [
-    { what: 'document', whose: 'of lending applications', folder: 'documents', settings: 'DOCUMENTS', bucket: config.documentsS3Bucket, ofPictures: false },
+    {
+      what: 'document',
+      whose: 'of lending applications',
+      folder: 'documents',
+      settings: 'DOCUMENTS',
+      bucket: config.documentsS3Bucket,
+      ofPictures: false,
+    },
     { what: 'file', whose: 'of pictures', folder: 'media', settings: 'MEDIA', bucket: config.mediaS3Bucket, ofPictures: true },
   ]
   for (const { what, whose, folder: name, settings, bucket, ofPictures } of kinds) {

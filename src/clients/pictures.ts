@@ -74,7 +74,8 @@ export function createPictureBench(directory: string, maxPixels: number): Pictur
         }
         return await use(onBench)
       } catch (error) {
-        if (isFull(error)) throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds: 5 })
+        if (isFull(error))
+          throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds: 5 })
         throw error
       } finally {
         await Promise.all([incoming, picture, ...sizes].map((path) => rm(path, { force: true })))

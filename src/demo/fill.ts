@@ -156,7 +156,8 @@ async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: Sho
       return { ...variant, onHand: variant.onHand + ordered }
     })
     const past = inThePast(deps, at)
-    const images = shop.name === demoShop.name && pictured-- > 0 ? [{ url: await drawnFor(past, shop, product.title), alt: product.title }] : []
+    const images =
+      shop.name === demoShop.name && pictured-- > 0 ? [{ url: await drawnFor(past, shop, product.title), alt: product.title }] : []
     await createProduct(past, { shop, actor: system }, { ...product, variants, images })
   }
 }

@@ -639,7 +639,16 @@ describe('the settings', () => {
         'ERRORS_TOKEN',
       ],
       ...['FX_RATES_URL', 'GITHUB_TOKEN'],
-      ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'MEDIA_S3_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'REDIS_URL', 'STRIPE_SECRET_KEY'],
+      ...[
+        'INTEGRATION_API_KEY',
+        'JWT_SECRET',
+        'MEDIA_S3_SECRET',
+        'METRICS_TOKEN',
+        'PAYPAL_SECRET',
+        'QPAY_PASSWORD',
+        'REDIS_URL',
+        'STRIPE_SECRET_KEY',
+      ],
       ...['STRIPE_WEBHOOK_SECRET', 'TAP_SECRET_KEY'],
     ])
     for (const name of secrets) expect(settings[name].default).toBeUndefined()

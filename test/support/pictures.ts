@@ -51,9 +51,7 @@ export const gifOf = (width = 32, height = 24, frames = 1, beside: readonly Buff
     gifStart(width, height),
     ...(frames > 1 ? [gifLoop] : []),
     ...beside,
-    ...Array.from({ length: frames }, (_, nth) =>
-      Buffer.concat([gifControl, gifFrame(width, height, (x, y) => x * 3 + y * 5 + nth * 7)]),
-    ),
+    ...Array.from({ length: frames }, (_, nth) => Buffer.concat([gifControl, gifFrame(width, height, (x, y) => x * 3 + y * 5 + nth * 7)])),
     Buffer.from([0x3b]),
   ])
 /** A GIF of so many frames of a point each, on a canvas of any size. */
@@ -205,7 +203,12 @@ export function avifOf(
       box('hdlr', u32(0, 0), Buffer.from('pict'), u32(0, 0, 0), Buffer.from('\0')),
       box('pitm', u32(0), u16(1)),
       box('iloc', u32(0), Buffer.from([0x44, 0]), u16(items.length), ...places),
-      box('iinf', u32(0), u16(items.length), ...items.map(([id, type, name]) => box('infe', u32(0x02000000), u16(id, 0), Buffer.from(type), name))),
+      box(
+        'iinf',
+        u32(0),
+        u16(items.length),
+        ...items.map(([id, type, name]) => box('infe', u32(0x02000000), u16(id, 0), Buffer.from(type), name)),
+      ),
       box(
         'iprp',
         box(

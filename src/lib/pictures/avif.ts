@@ -107,7 +107,12 @@ function locationsIn(reader: Reader, box: Box | undefined) {
   if (!box) throw broken('it does not say where it is')
   const version = reader.u8(box.from)
   const sizes = reader.u16(box.from + 4)
-  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15, version > 0 ? sizes & 15 : 0]
+  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [
+    sizes >> 12,
+    (sizes >> 8) & 15,
+    (sizes >> 4) & 15,
+    version > 0 ? sizes & 15 : 0,
+  ]
   let at = box.from + 6
   const number = (bytes: number): number => {
     at += bytes

@@ -62,8 +62,7 @@ export function frameCounter({ framesMax, framesPixelsMax }: PictureBounds) {
     add(width: number, height: number): void {
       frames++
       pixels += width * height
-      if (frames > framesMax)
-        throw new PictureRefused('TOO_LARGE', `The picture has more than ${framesMax.toLocaleString('en-US')} frames`)
+      if (frames > framesMax) throw new PictureRefused('TOO_LARGE', `The picture has more than ${framesMax.toLocaleString('en-US')} frames`)
       if (pixels > framesPixelsMax)
         throw new PictureRefused('TOO_LARGE', `The frames of the picture have more than ${framesPixelsMax / 1_000_000} megapixels together`)
     },

@@ -23,14 +23,15 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     const type = reader.text(at + 4, 4)
     const end = at + 12 + length
     const chunk = reader.part(at, end)
-    if ((Bun.hash.crc32(chunk.subarray(4, 8 + length)) >>> 0) !== reader.u32(end - 4)) throw broken('a checksum is wrong')
+    if (Bun.hash.crc32(chunk.subarray(4, 8 + length)) >>> 0 !== reader.u32(end - 4)) throw broken('a checksum is wrong')
     if ((type === 'IHDR') !== (size === undefined)) throw broken('its parts are out of order')
     if (type === 'IHDR') {
       if (length !== 13) throw broken('its header is none')
       size = { width: reader.u32(at + 8), height: reader.u32(at + 12) }
       assertSize(size, bounds)
     }
-    if (type === 'iCCP' && length > profileBytesMax) throw new PictureRefused('TOO_LARGE', 'The color profile of the picture is longer than 1 MB')
+    if (type === 'iCCP' && length > profileBytesMax)
+      throw new PictureRefused('TOO_LARGE', 'The color profile of the picture is longer than 1 MB')
     if (type === 'acTL' && !hasData) announced = reader.u32(at + 8)
     if (type === 'fcTL' && size) {
       const [width, height] = [reader.u32(at + 12), reader.u32(at + 16)]

@@ -8,7 +8,10 @@ const hasOutside = like(products.images, '%"url":"http%')
 /** Products that show pictures of other people's servers. */
 export const fetchingStore = {
   async count(read: Pick<Reader, 'select'>, shopId: string): Promise<number> {
-    const [row] = await read.select({ n: count() }).from(products).where(and(eq(products.shopId, shopId), hasOutside))
+    const [row] = await read
+      .select({ n: count() })
+      .from(products)
+      .where(and(eq(products.shopId, shopId), hasOutside))
     return Number(row?.n ?? 0)
   },
   /** The next ones by their id. */

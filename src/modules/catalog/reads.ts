@@ -7,7 +7,10 @@ import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
 import { type Bucket, locate, totalOf, windowOf, withChanges } from './listing.ts'
 import type { CatalogStore } from './store.ts'
 
-export type ReadDeps = Pick<MediaDeps, 'db' | 'clock' | 'config' | 'life'> & { readonly catalogStore: CatalogStore; readonly listings: Listings }
+export type ReadDeps = Pick<MediaDeps, 'db' | 'clock' | 'config' | 'life'> & {
+  readonly catalogStore: CatalogStore
+  readonly listings: Listings
+}
 export type PublicQuery = {
   shopId: string
   sort: Sort | undefined

@@ -12,8 +12,7 @@ const lookUpAtOnce = 200
 type KeepingDeps = Pick<LendingDocumentDeps, 'lendingDocumentStore' | 'documentStores' | 'clock'>
 
 /** Every store that the settings know. */
-const storesOf = ({ documentStores }: KeepingDeps): DocumentStore[] =>
-  storeKinds.flatMap((kind) => documentStores.of(kind) ?? [])
+const storesOf = ({ documentStores }: KeepingDeps): DocumentStore[] => storeKinds.flatMap((kind) => documentStores.of(kind) ?? [])
 
 /**
  * Files that belong to no document and no picture: of an upload that ended with its process, or of a document that was replaced or removed just before it did.

@@ -36,7 +36,8 @@ const retryAfterSeconds = 5
 const watermarksKept = 2
 
 /** Where the instance is reached: what addresses of pictures begin with. */
-export const baseOf = ({ config, life }: Pick<MediaDeps, 'config' | 'life'>): string => (config.publicUrl ?? life.url ?? '').replace(/\/+$/, '')
+export const baseOf = ({ config, life }: Pick<MediaDeps, 'config' | 'life'>): string =>
+  (config.publicUrl ?? life.url ?? '').replace(/\/+$/, '')
 
 const statuses = { UNKNOWN: 'UNSUPPORTED_MEDIA', BROKEN: 'INVALID', TOO_LARGE: 'TOO_LARGE' } as const
 
@@ -195,7 +196,10 @@ async function record(
 }
 
 /** What is not removed is swept. */
-async function removeFiles({ documentStores, log }: MediaDeps, files: readonly Pick<PictureFile, 'store' | 'storageName'>[]): Promise<void> {
+async function removeFiles(
+  { documentStores, log }: MediaDeps,
+  files: readonly Pick<PictureFile, 'store' | 'storageName'>[],
+): Promise<void> {
   for (const { store, storageName } of files)
     await documentStores
       .of(store)

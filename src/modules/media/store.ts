@@ -68,7 +68,10 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
    * @returns whether it is the one that was put now
    */
   async putPicture(tx: Writer, picture: Picture, files: readonly PictureFile[]): Promise<boolean> {
-    await tx.insert(pictures).values(picture).onConflictDoUpdate({ target: pictures.hash, set: { type: sql`excluded.type` } })
+    await tx
+      .insert(pictures)
+      .values(picture)
+      .onConflictDoUpdate({ target: pictures.hash, set: { type: sql`excluded.type` } })
     const there = await tx.select({ name: pictureFiles.storageName }).from(pictureFiles).where(eq(pictureFiles.hash, picture.hash)).limit(1)
     if (there.length > 0) return false
     await tx.insert(pictureFiles).values([...files])
@@ -112,7 +115,10 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   async noteSource(tx: Writer, row: typeof mediaSources.$inferSelect): Promise<void> {
     const target = [mediaSources.shopId, mediaSources.address]
-    await tx.insert(mediaSources).values(row).onConflictDoUpdate({ target, set: { mediaId: row.mediaId } })
+    await tx
+      .insert(mediaSources)
+      .values(row)
+      .onConflictDoUpdate({ target, set: { mediaId: row.mediaId } })
   },
   async fetchedFrom(shopId: string, address: string): Promise<string | undefined> {
     const [row] = await read

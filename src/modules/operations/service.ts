@@ -1,5 +1,5 @@
-import { isOfPictures } from '../../core/documents.ts'
 import type { Deps } from '../../core/deps.ts'
+import { isOfPictures } from '../../core/documents.ts'
 import { lets } from '../../lib/breaker.ts'
 import { labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
@@ -24,7 +24,8 @@ export async function readiness(
     Pick<BackupDeps, 'backupState' | 'backupPlaces'>,
 ): Promise<Check[]> {
   const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts } = deps
-  const isOther = (ofPictures: boolean) => [...storeVerdicts].some(([kind, verdict]) => isOfPictures(kind) === ofPictures && verdict === 'OTHER')
+  const isOther = (ofPictures: boolean) =>
+    [...storeVerdicts].some(([kind, verdict]) => isOfPictures(kind) === ofPictures && verdict === 'OTHER')
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),

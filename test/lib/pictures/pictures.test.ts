@@ -17,8 +17,7 @@ function refusalOf(picture: Uint8Array): string {
 
 const samples: Record<string, () => Promise<Buffer> | Buffer> = {
   jpeg: () => make.jpegOf(),
-  'progressive jpeg': async () =>
-    Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes()),
+  'progressive jpeg': async () => Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes()),
   png: () => make.drawn(),
   'lossy webp': () => make.webpOf(),
   'lossless webp': () => make.losslessWebpOf(),

@@ -65,7 +65,10 @@ test('pictures of other servers are fetched, each address once; what cannot be h
   expect([after.images[1].url, after.variants[0].imageId]).toEqual([server.url('/gone.jpg'), shirt.images[2].id])
   // The hat's picture came by two addresses, and is one.
   expect((await shop.get('/media')).body.total).toBe(2)
-  expect([server.asked.filter((path) => path === '/shirt.jpg').length, server.asked.filter((path) => path === '/flaky.png').length]).toEqual([1, 3])
+  expect([
+    server.asked.filter((path) => path === '/shirt.jpg').length,
+    server.asked.filter((path) => path === '/flaky.png').length,
+  ]).toEqual([1, 3])
   expect(await pictureDifferences(app.deps)).toEqual([])
   // Done again, only what failed is asked for.
   server.asked.length = 0
@@ -88,5 +91,9 @@ test('no address of a private network is called, and what is stopped goes on', a
   const stopped = await fetchImages(app.deps, by, { signal: stop.signal, onProgress: (done) => (done === 1 ? stop.abort() : undefined) })
   expect([stopped.complete, stopped.products]).toEqual([false, 1])
   const report = await fetchImages(app.deps, by)
-  expect([report.complete, report.failures.map(({ why }) => why), server.asked]).toEqual([true, ['address not allowed', 'address not allowed'], []])
+  expect([report.complete, report.failures.map(({ why }) => why), server.asked]).toEqual([
+    true,
+    ['address not allowed', 'address not allowed'],
+    [],
+  ])
 })

@@ -41,7 +41,11 @@ const placesToKeep = {
   'an S3-compatible store': async () => {
     const server = startS3()
     const named = Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'MEDIA'), value])
-    return { settings: Object.fromEntries(named), objects: server.objects, [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose]() }
+    return {
+      settings: Object.fromEntries(named),
+      objects: server.objects,
+      [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose](),
+    }
   },
 }
 
@@ -112,7 +116,16 @@ test('a picture is sent for ever, to pages of any origin, and runs nothing', asy
   const again = await read(app, url, { 'if-none-match': answer.headers.get('etag') ?? '' })
   expect([again.status, again.bytes.length, again.headers.get('cache-control')]).toEqual([304, 0, 'public, max-age=31536000, immutable'])
   const hash = url.slice(-32)
-  for (const name of ['0'.repeat(32), `${hash}-161`, `${hash}-0`, `${hash}-`, `${hash}.png`, hash.toUpperCase().replace(/\d/g, 'A'), 'media_01', '..%2f..%2fkeys.json'])
+  for (const name of [
+    '0'.repeat(32),
+    `${hash}-161`,
+    `${hash}-0`,
+    `${hash}-`,
+    `${hash}.png`,
+    hash.toUpperCase().replace(/\d/g, 'A'),
+    'media_01',
+    '..%2f..%2fkeys.json',
+  ])
     expect([name, (await read(app, `/media/${name}`)).status]).toEqual([name, 404])
 })
 
@@ -195,7 +208,8 @@ describe('the quota of a shop', () => {
   test('holds, whoever comes at once, and what is removed is free again', async () => {
     await using app = await testApp({ ...settings, MEDIA_QUOTA_MB: '1' })
     const { secretKey } = await shopIn(app)
-    const noise = (seed: number) => make.png(330, 330, (x, y) => [(x * y * seed * 31) & 255, (x * x * seed + y * 7) & 255, (x ^ (y * seed)) & 255])
+    const noise = (seed: number) =>
+      make.png(330, 330, (x, y) => [(x * y * seed * 31) & 255, (x * x * seed + y * 7) & 255, (x ^ (y * seed)) & 255])
     const all = [3, 5, 7, 11, 13, 17, 19, 23].map(noise)
     const answers = await Promise.all(all.map((picture) => handIn(app, secretKey, picture)))
     const taken = answers.filter(({ status }) => status === 201)

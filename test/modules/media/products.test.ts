@@ -76,7 +76,8 @@ test('a picture that a product shows cannot go, until it shows it no more; one o
     400,
     'images.1.url (body): no picture of this shop; hand it in by POST /media first',
   ])
-  const { id, images } = (await shop.post('/product-v2', { title: 'Hat', images: [{ url: one.url }, { url: one.url }, { url: two.url }] })).body
+  const { id, images } = (await shop.post('/product-v2', { title: 'Hat', images: [{ url: one.url }, { url: one.url }, { url: two.url }] }))
+    .body
   const held = await shop.delete(`/media/${one.id}`)
   expect([held.status, held.body.message]).toEqual([409, `A product shows this picture, ${id}: take it out of there first`])
   const kept = await shop.patch(`/product-v2/${id}`, { title: 'Cap' })

@@ -166,7 +166,6 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     }
   }
   yield { subject: 'documents', problems: shortened(problems) }
-  yield* pictureFindings({ ...parts, ...checkingParts(db) })
   const subject = 'files without a document'
   const orphans: string[] = []
   try {
@@ -176,6 +175,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
   }
   if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
+  yield* pictureFindings({ ...parts, ...checkingParts(db) })
 }
 
 /** Reads every picture to its end, and holds what is counted of shops against what they have. */

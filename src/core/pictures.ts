@@ -16,7 +16,7 @@ export type OnBench = {
   /** What came, whole, in memory. */
   bytes(): Promise<Uint8Array>
   /**
-   * Puts a picture down, has its pixels decoded, and makes smaller ones of it; by a process of its own, of the lowest priority.
+   * Puts a picture down, has its pixels decoded, and makes smaller ones of it; by a process of its own, of a low priority.
    * @param decodes false where its pixels cannot be decoded here: nothing is made of it
    * @throws RenderFailed
    */

@@ -70,6 +70,7 @@ const tagDescriptions: Record<string, string> = {
   Customers: "A shop's customers and their address books.",
   Discounts: 'What a shop takes off its prices, by code or by itself.',
   'Gift cards': 'Issued by a shop, and put on carts.',
+  Media: 'Pictures of a shop, which anybody reads.',
   'Payment methods': 'How a shop may be paid, and what its payment page is told of it.',
   Carts: 'What a shopper is about to buy, and the checkout.',
   Orders: 'What was bought, paid, refunded and sent.',

@@ -63,6 +63,31 @@ test('a product shows a picture of its shop with its true size, wherever the ins
   expect(await pictureDifferences(app.deps)).toEqual([])
 })
 
+test('every public read of a product tells where its pictures are, with quantities and without', async () => {
+  await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
+  const shop = await shopIn(app)
+  const picture = (await handIn(app, shop.secretKey, make.drawn(20, 20))).body
+  const images = [{ url: picture.url }]
+  const { id, handle } = (await shop.post('/product-v2', { title: 'Hat', vendor: 'Mill', tags: ['felt'], status: 'ACTIVE', images })).body
+  const publishedAt = new Date(app.deps.clock.now() - 1000).toISOString()
+  const collection = (await shop.post('/collection-v2', { title: 'All', handle: 'all', publishedAt })).body
+  await app.call('PUT', `/collection-v2/${collection.id}/products`, { key: shop.secretKey, body: { productIds: [id] } })
+  const published = `/collection-v2/published/${shop.shop.name}`
+  const paths = [
+    `/product-v2/public/${id}`,
+    ...['', `/handle/${handle}`, '?q=hat', '?tag=felt', '?vendor=Mill', '?collection=all'].map((rest) => `${shop.list}${rest}`),
+    ...[published, `${published}/all`],
+  ]
+  for (const showQuantity of [false, true, false]) {
+    expect((await app.call('PATCH', '/shops/v2', { token: shop.token, body: { showQuantity } })).status).toBe(200)
+    for (const path of paths) {
+      const { status, text } = await app.call('GET', path)
+      const urls = [...text.matchAll(/"url":"([^"]*)"/g)].map(([, url]) => url)
+      expect([path, status, urls, text.includes('"quantityAvailable"')]).toEqual([path, 200, [picture.url], showQuantity])
+    }
+  }
+})
+
 test('a picture that a product shows cannot go, until it shows it no more; one of another shop is none', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const [shop, other] = [await shopIn(app), await shopIn(app)]

@@ -18,7 +18,6 @@ const kindsBySegment: Record<string, IdKind> = {
   kyb: 'kyb',
   'lending-application': 'lendingApplication',
   lenders: 'lender',
-  media: 'media',
   methodologies: 'methodology',
   orders: 'order',
   'platform-wallets': 'wallet',
@@ -46,11 +45,17 @@ const words: Record<string, string> = {
   token: `${suffix}${'0123456789'.repeat(4)}`,
 }
 
+/** Of paths where methods know a record by different things: the document has one name for both. */
+const ofMethods: Record<string, string> = { 'DELETE /media/{name}': idOf('media') }
+
 /**
  * @param path as the document has it: `/cart/{id}/items/{lineId}`
+ * @param method where one has an example of its own
  * @returns undefined for a name that stands in no table here; test/http/openapi-examples.test.ts asks for one
  */
-export function pathExample(path: string, name: string): string | undefined {
+export function pathExample(path: string, name: string, method?: string): string | undefined {
+  const own = ofMethods[`${method} ${path}`]
+  if (own !== undefined) return own
   const named = name.replace(/Id$/, '')
   if (name !== named && named in idPrefixes) return idOf(named as IdKind)
   if (name === 'providerId') return idOf('serviceProvider')

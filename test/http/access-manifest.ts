@@ -116,7 +116,7 @@ export const accessManifest: Record<string, Access> = {
   'PATCH /cart/:id/discount': 'cart',
   'POST /media': 'management',
   'GET /media': 'management',
-  'DELETE /media/:id': 'management',
+  'DELETE /media/:name': 'management',
   'GET /media/:name': 'public',
   'GET /giftcard': 'management',
   'POST /giftcard': 'management',

@@ -117,7 +117,7 @@ const changes: Record<string, Prepare> = {
   'PATCH /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}`, body: { valueBps: 500 } }),
   'DELETE /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}` }),
   'POST /media': () => ({ path: '/media', body: drawn(), contentType: 'image/png' }),
-  'DELETE /media/:id': async ({ app, token }) => ({
+  'DELETE /media/:name': async ({ app, token }) => ({
     path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
   }),
   'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000), note: planted } }),

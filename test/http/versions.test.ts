@@ -131,7 +131,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     path: `/giftcard/${(await shop.giftCard(5_000)).id}`,
     body: (nth) => ({ note: `Note ${nth}` }),
   }),
-  'DELETE /media/:id': async ({ app, token }) => ({
+  'DELETE /media/:name': async ({ app, token }) => ({
     path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
     raises: false,
   }),

@@ -3,7 +3,7 @@ import { isHeld } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import type { UploadRule } from '../../http/route-table.ts'
 import { routes } from '../../http/routes.ts'
-import { errorResponses, notModified, pageQuery, RecordId } from '../../http/schema.ts'
+import { errorResponses, notModified, pageQuery } from '../../http/schema.ts'
 import { uploads } from '../../http/upload.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { type PictureType, pictureTypes } from '../../lib/pictures/index.ts'
@@ -41,15 +41,15 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
       detail: { summary: "The shop's pictures", description: 'Newest first, whether or not a product shows them.' },
     })
     .delete(
-      '/media/:id',
+      '/media/:name',
       async ({ params, shop, actor, expected, set }) => {
-        await removePicture(deps, { shop, actor, expected }, params.id)
+        await removePicture(deps, { shop, actor, expected }, params.name)
         set.status = 204
       },
       {
         access: 'management',
         versioned: true,
-        params: RecordId,
+        params: PictureName,
         response: { 204: t.Void({ description: 'The picture is gone' }), ...errorResponses(401, 403, 404, 409) },
         detail: {
           summary: 'Remove a picture',

@@ -118,6 +118,7 @@ const idsOf: [RegExp, string][] = [
   [/^\/collection-v2/, 'coll'],
   [/^\/blogs/, 'blog'],
   [/^\/giftcard/, 'gift'],
+  [/^\/discounts/, 'disc'],
   [/^\/customer/, 'cus'],
   [/^\/addresses/, 'addr'],
   [/^\/cart/, 'cart'],

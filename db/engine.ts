@@ -114,7 +114,11 @@ export interface Database {
 }
 
 /** A file that a database names. `size`: its bytes before it was sealed. */
-export type NamedDocument = { readonly store: 'FILES' | 'S3'; readonly storageName: string; readonly size: number }
+export type NamedDocument = {
+  readonly store: 'FILES' | 'S3' | 'MEDIA_FILES' | 'MEDIA_S3'
+  readonly storageName: string
+  readonly size: number
+}
 
 /** What a copy of a database file holds. */
 export type FileFigures = {

@@ -28,6 +28,7 @@ import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
 import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
 import { mailRoutes } from './modules/mail/routes.ts'
+import { mediaRoutes, publicMediaRoutes } from './modules/media/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { methodologyRoutes, publicMethodologyRoutes } from './modules/methodology/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
@@ -72,6 +73,8 @@ export function createApp(deps: AppDeps) {
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
     .use(blogRoutes(deps))
+    .use(mediaRoutes(deps))
+    .use(publicMediaRoutes(deps))
     .use(customerRoutes(deps))
     .use(giftCardRoutes(deps))
     .use(discountRoutes(deps))

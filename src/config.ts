@@ -6,6 +6,7 @@ import { documents } from './settings/documents.ts'
 import { instance } from './settings/instance.ts'
 import type { Read, Setting } from './settings/kinds.ts'
 import { mail } from './settings/mail.ts'
+import { media } from './settings/media.ts'
 import { operations } from './settings/operations.ts'
 import { operators } from './settings/operators.ts'
 import { processors } from './settings/processors.ts'
@@ -28,6 +29,7 @@ export const settings = {
   ...processors,
   ...documents,
   ...mail,
+  ...media,
   ...chains,
   ...operations,
   ...providers,
@@ -63,6 +65,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   problems.push(
     ...mixedModes(config),
     ...halfStore(env, 'DOCUMENTS'),
+    ...halfStore(env, 'MEDIA'),
+    ...sharedPrefix(config),
     ...halfStore(env, 'BACKUP', ['BACKUP_PASSPHRASE']),
     ...halfProviders(config, env),
     ...nowhereToShip(config),
@@ -111,13 +115,28 @@ function mixedModes(config: Config): string[] {
  */
 function halfStore(
   env: Readonly<Record<string, string | undefined>>,
-  what: 'DOCUMENTS' | 'BACKUP',
+  what: 'DOCUMENTS' | 'MEDIA' | 'BACKUP',
   besides: readonly string[] = [],
 ): string[] {
   const names = ['ENDPOINT', 'BUCKET', 'KEY_ID', 'SECRET'].map((name) => `${what}_S3_${name}`)
   const isMissing = (name: string) => !env[name]?.trim()
   if (names.every(isMissing)) return []
   return [...names, ...besides].filter(isMissing).map((name) => `${name} must be set when another of ${names.join(', ')} is`)
+}
+
+/** What lies under the prefix of documents and is none is swept away, and so with pictures. */
+function sharedPrefix({
+  documentsS3Endpoint,
+  documentsS3Bucket,
+  documentsS3Prefix,
+  mediaS3Endpoint,
+  mediaS3Bucket,
+  mediaS3Prefix,
+}: Config): string[] {
+  const isShared = mediaS3Bucket !== undefined && mediaS3Bucket === documentsS3Bucket && mediaS3Endpoint === documentsS3Endpoint
+  return isShared && mediaS3Prefix === documentsS3Prefix
+    ? ['MEDIA_S3_PREFIX must be another than DOCUMENTS_S3_PREFIX where both name one bucket']
+    : []
 }
 
 /** What each provider of the operations' pages cannot do without. */

@@ -24,6 +24,7 @@ import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { logShippingParts } from './modules/log-shipping/parts.ts'
 import { mailParts } from './modules/mail/parts.ts'
+import { mediaParts } from './modules/media/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
 import { operationsParts } from './modules/operations/parts.ts'
@@ -79,6 +80,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(creditParts)
     .add(lendingParts)
     .add(lendingDocumentParts)
+    .add(mediaParts)
     .add(backupParts)
     .add(processorAccountParts)
     .add(paymentMethodParts)

@@ -24,6 +24,7 @@ import postgresKeySums from './postgres/0020_key-sums.sql' with { type: 'text' }
 import postgresMail from './postgres/0021_mail.sql' with { type: 'text' }
 import postgresDiscounts from './postgres/0022_discounts.sql' with { type: 'text' }
 import postgresShipping from './postgres/0023_shipping.sql' with { type: 'text' }
+import postgresMedia from './postgres/0024_media.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -48,6 +49,7 @@ import sqliteKeySums from './sqlite/0020_key-sums.sql' with { type: 'text' }
 import sqliteMail from './sqlite/0021_mail.sql' with { type: 'text' }
 import sqliteDiscounts from './sqlite/0022_discounts.sql' with { type: 'text' }
 import sqliteShipping from './sqlite/0023_shipping.sql' with { type: 'text' }
+import sqliteMedia from './sqlite/0024_media.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -74,6 +76,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0021_mail', statements: sqliteMail },
   { tag: '0022_discounts', statements: sqliteDiscounts },
   { tag: '0023_shipping', statements: sqliteShipping },
+  { tag: '0024_media', statements: sqliteMedia },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -101,4 +104,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0021_mail', statements: postgresMail },
   { tag: '0022_discounts', statements: postgresDiscounts },
   { tag: '0023_shipping', statements: postgresShipping },
+  { tag: '0024_media', statements: postgresMedia },
 ]

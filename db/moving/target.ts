@@ -232,9 +232,13 @@ async function targetOn(client: pg.Client): Promise<Target> {
         await client.query('ANALYZE')
         if (inBucket) {
           await client.query("UPDATE lending_documents SET store = 'S3' WHERE storage_name = ANY($1)", [inBucket])
+          await client.query("UPDATE picture_files SET store = 'MEDIA_S3' WHERE storage_name = ANY($1)", [inBucket])
           // The directory that has none of them need not be at hand any more.
           await client.query(
             "DELETE FROM document_stores WHERE kind = 'FILES' AND NOT EXISTS (SELECT 1 FROM lending_documents WHERE store = 'FILES')",
+          )
+          await client.query(
+            "DELETE FROM document_stores WHERE kind = 'MEDIA_FILES' AND NOT EXISTS (SELECT 1 FROM picture_files WHERE store = 'MEDIA_FILES')",
           )
         }
         await client.query('DELETE FROM souk_migrations WHERE tag = $1', [movingTag])

@@ -155,7 +155,7 @@ export const lendingDocuments = table(
  * store that has none of that name is another one.
  */
 export const registeredStores = table('document_stores', {
-  kind: word('kind', ['FILES', 'S3']).primaryKey(),
+  kind: word('kind', ['FILES', 'S3', 'MEDIA_FILES', 'MEDIA_S3']).primaryKey(),
   mark: text('mark').notNull(),
   registeredAt: instant('registered_at').notNull(),
 })

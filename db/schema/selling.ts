@@ -77,6 +77,7 @@ export const instanceKeys = table('instance_keys', {
     'PAYMENT_CALLBACKS',
     'ORDER_LINKS',
     'DISCOUNT_CUSTOMERS',
+    'MEDIA',
   ]).primaryKey(),
   sealedKey: text('sealed_key').notNull(),
   createdAt: instant('created_at').notNull(),

@@ -5,18 +5,28 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import type { FileFigures, NamedDocument } from '../engine.ts'
 
 const readBytes = 1024 * 1024
-const names = <T>(connection: Sqlite, table: string, query: string): T[] => {
+const names = <T>(connection: Sqlite, table: string, query: string, ...values: string[]): T[] => {
   const found = connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table)
-  return found ? connection.query<T, []>(query).all() : []
+  return found ? connection.query<T, string[]>(query).all(...values) : []
 }
 
-/** The files that a database names; none where it is of a version that knew no documents. */
-export const documentsIn = (connection: Sqlite): NamedDocument[] =>
-  names<NamedDocument>(
+/** The files that a database names, documents and pictures; none where it is of a version that knew them not. */
+export const documentsIn = (connection: Sqlite): NamedDocument[] => [
+  ...names<NamedDocument>(
     connection,
     'lending_documents',
     'SELECT store, storage_name AS storageName, size FROM lending_documents ORDER BY storage_name',
-  )
+  ),
+  ...names<NamedDocument>(
+    connection,
+    'picture_files',
+    'SELECT store, storage_name AS storageName, bytes AS size FROM picture_files ORDER BY storage_name',
+  ),
+]
+
+/** SHA-256 of a file of a picture, by its name. */
+export const pictureFileIn = (connection: Sqlite, storageName: string): { digest: string } | undefined =>
+  names<{ digest: string }>(connection, 'picture_files', 'SELECT digest FROM picture_files WHERE storage_name = ?', storageName)[0]
 
 /** What it takes to open a document that a database names, by the name of its file. */
 export const sealedDocumentIn = (connection: Sqlite, storageName: string) =>

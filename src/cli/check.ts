@@ -6,6 +6,7 @@ import { databaseFile } from '../../db/open.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
 import { readAside } from '../../db/sqlite/aside.ts'
 import type { Config } from '../config.ts'
+import { isOfPictures, storeKinds } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
@@ -23,6 +24,7 @@ import {
 } from '../modules/lending-document/index.ts'
 import { mailFindings } from '../modules/mail/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
+import { checkingParts, countPictureFiles, pictureDifferences, pictureFaults } from '../modules/media/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import { trustFindings } from '../modules/trust/index.ts'
 import type { Input } from './command.ts'
@@ -171,22 +173,42 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
   const subject = 'files without a document'
   const orphans: string[] = []
   try {
-    for await (const { store, file } of orphanedFiles(parts))
-      orphans.push(`${file.name} in ${store.kind === 'S3' ? 'the bucket' : 'DATA_DIR/documents'}`)
+    for await (const { store, file } of orphanedFiles(parts)) orphans.push(`${file.name} in ${placeOf(store.kind)}`)
   } catch (error) {
     if (!isSilent(error)) throw error
     yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
   }
   if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
+  yield* pictureFindings({ ...parts, ...checkingParts(db) })
 }
 
-/** Whether the stores of the settings are those that the documents lie in. */
+/** Reads every picture to its end, and holds what is counted of shops against what they have. */
+async function* pictureFindings(parts: Parameters<typeof pictureFaults>[0]): AsyncGenerator<Finding> {
+  const total = await countPictureFiles(parts)
+  const problems: string[] = []
+  if (total > 0) {
+    const progress = createProgress({ total, label: 'Reading pictures', stream: process.stderr, unit: 'files' })
+    try {
+      for await (const { file, fault } of pictureFaults(parts, progress.at))
+        problems.push(`${file.hash}${file.width > 0 ? `-${file.width}` : ''}: ${faultWords[fault]}`)
+    } finally {
+      progress.end()
+    }
+  }
+  yield { subject: 'pictures', problems: shortened([...problems, ...(await pictureDifferences(parts))]) }
+}
+
+const placeOf = (kind: (typeof storeKinds)[number]): string =>
+  kind === 'S3' || kind === 'MEDIA_S3' ? 'the bucket' : isOfPictures(kind) ? 'DATA_DIR/media' : 'DATA_DIR/documents'
+
+/** Whether the stores of the settings are those that the documents and pictures lie in. */
 async function* storeFindings(config: Config, parts: Parameters<typeof otherThan>[0]): AsyncGenerator<Finding> {
-  for (const kind of ['FILES', 'S3'] as const) {
+  for (const kind of storeKinds) {
     const store = parts.documentStores.of(kind)
     // What a silent one holds is said of each of its documents.
     const mark = store && (await otherThan(parts, store).catch((error: unknown) => (isSilent(error) ? undefined : Promise.reject(error))))
-    if (mark !== undefined) yield { subject: 'store of documents', problems: [otherStoreText(kind, mark, config)] }
+    if (mark !== undefined)
+      yield { subject: `store of ${isOfPictures(kind) ? 'pictures' : 'documents'}`, problems: [otherStoreText(kind, mark, config)] }
   }
 }
 

@@ -62,6 +62,7 @@ processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
       overwrite: { meaning: 'Change products whose handle is known; otherwise they are skipped. Leaves their stock alone' },
       stock: { meaning: "With --overwrite: also set counts and tracking of known variants to the file's" },
       currency: { value: 'CODE', meaning: "Currency of the file's prices: the shop's, which is the default" },
+      'fetch-images': { meaning: "Then take the pictures that the shop's products show from other servers into the shop's own" },
       'data-dir': dataDir,
     },
     details: `Takes both dialects of Shopify's product export. A product with a bad row is left out and named, the others are
@@ -70,7 +71,11 @@ again: nothing is made twice.
 
 Stock: new products and variants come with the counts of the file. Of known ones, --overwrite changes neither how many
 there are nor whether they are counted, unless --stock is given: then a file that was exported yesterday takes back what
-was sold since. Variants that the file does not name always stay. --dry-run says what would become of all of these.`,
+was sold since. Variants that the file does not name always stay. --dry-run says what would become of all of these.
+
+With --fetch-images, pictures that products of the shop show from other servers are fetched, four at once, cleared of metadata and kept
+(see MEDIA_…). Addresses in private networks are not called but for OUTGOING_ALLOWED_NETWORKS. Where one cannot be had the product keeps
+its address, it is named, and the exit status is 1; run again, it goes on with those.`,
     run: async (input) => (await import('./import.ts')).importFile(input),
   },
   backup: {

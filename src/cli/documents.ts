@@ -1,11 +1,12 @@
-/** The documents of lending applications, as commands copy them beside a database file. */
+/** The documents of lending applications and the pictures of shops, as commands copy them beside a database file. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
 import { makeDirectory, syncPath } from '../../db/sqlite/copy.ts'
-import { documentsIn, sealedDocumentIn } from '../../db/sqlite/describe.ts'
+import { documentsIn, pictureFileIn, sealedDocumentIn } from '../../db/sqlite/describe.ts'
 import type { Config } from '../config.ts'
+import { isOfPictures } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
 import {
@@ -20,6 +21,7 @@ import {
   type Looking,
   type NamedFile,
   nothingCopied,
+  picturesDirectory,
 } from '../modules/lending-document/index.ts'
 import { withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
@@ -49,28 +51,41 @@ export const namedFiles = (file: string): NamedFile[] => withReader(file, docume
  * @param copy a file that nobody else has open
  */
 export async function rehouse(config: Config, source: DocumentSource, copy: string): Promise<void> {
-  if (documentStores(config, port).of('S3')) return
+  const stores = documentStores(config, port)
   const names: string[] = []
-  for (const { store, storageName } of namedFiles(copy)) if (store === 'S3' && (await source.get(storageName))) names.push(storageName)
+  for (const { store, storageName } of namedFiles(copy))
+    if ((store === 'S3' || store === 'MEDIA_S3') && !stores.of(store) && (await source.get(storageName))) names.push(storageName)
   if (names.length === 0) return
   using connection = new Sqlite(copy)
   // No log beside it: the file alone takes the place.
   connection.run('PRAGMA journal_mode = DELETE')
-  const move = connection.query("UPDATE lending_documents SET store = 'FILES' WHERE storage_name = ?")
+  const tables = [
+    ['lending_documents', 'FILES'],
+    ['picture_files', 'MEDIA_FILES'],
+  ].filter(([table = '']) => connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table))
+  const moves = tables.map(([table, store]) => connection.query(`UPDATE ${table} SET store = '${store}' WHERE storage_name = ?`))
   connection.transaction(() => {
-    for (const name of names) move.run(name)
+    for (const name of names) for (const move of moves) move.run(name)
   })()
 }
 
 /**
- * Copies documents of the data directory into the bucket of the settings, where there is one.
+ * Copies documents and pictures of the data directory into the buckets of the settings, where there are some.
  * @param files that lie in the data directory
+ * @returns what came of those that have a bucket to go to, and which these are
  */
-export async function documentsIntoBucket(config: Config, files: readonly NamedFile[]): Promise<Copied> {
+export async function documentsIntoBucket(
+  config: Config,
+  files: readonly NamedFile[],
+): Promise<{ copied: Copied; going: readonly NamedFile[] }> {
   const stores = documentStores(config, port)
-  const into = stores.of('S3')
-  if (!into || files.length === 0) return nothingCopied
-  return withProgress('Copying documents', files, (onBytes) => copyFiles(files, { from: stores, to: { of: () => into } }, onBytes))
+  const into = (kind: NamedFile['store']) => stores.of(isOfPictures(kind) ? 'MEDIA_S3' : 'S3')
+  const going = files.filter(({ store }) => into(store) !== undefined)
+  if (going.length === 0) return { copied: nothingCopied, going }
+  const copied = await withProgress('Copying documents and pictures', going, (onBytes) =>
+    copyFiles(going, { from: stores, to: { of: into } }, onBytes),
+  )
+  return { copied, going }
 }
 
 /**
@@ -85,10 +100,15 @@ export function lookingAtAll(config: Config, file: string): Looking {
   }
   return {
     looksAt: () => true,
-    documentOf: (name) => withReader(file, (connection) => sealedDocumentIn(connection, name)),
+    documentOf: (name) => withReader(file, (connection) => documentsTable(connection, name) ?? pictureFileIn(connection, name)),
     keyring: { unseal },
   }
 }
+
+const documentsTable = (connection: Sqlite, name: string) =>
+  connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lending_documents'").get()
+    ? sealedDocumentIn(connection, name)
+    : undefined
 
 /** What it says where they are not at hand. */
 function keyringOf(config: Config) {
@@ -177,15 +197,19 @@ export async function keepDocuments(
   files: readonly NamedFile[],
   restored: readonly NamedFile[],
 ): Promise<number> {
-  const [from, to] = [documentsDirectory(config), documentsBeside(kept)]
-  const there = files.filter(({ store, storageName }) => store === 'FILES' && isThere(join(from, storageName)))
+  const to = documentsBeside(kept)
+  const folders = { FILES: documentsDirectory(config), MEDIA_FILES: picturesDirectory(config) }
+  const there = files.flatMap(({ store, storageName: name }) => {
+    const path = store === 'FILES' || store === 'MEDIA_FILES' ? join(folders[store], name) : undefined
+    return path !== undefined && isThere(path) ? [{ name, path }] : []
+  })
   if (there.length > 0) {
     makeDirectory(to)
-    for (const { storageName } of there) keepAs(join(from, storageName), join(to, storageName))
+    for (const { name, path } of there) keepAs(path, join(to, name))
     syncPath(to)
   }
   const stays = new Set(restored.map(({ storageName }) => storageName))
-  const leave = files.filter(({ store, storageName }) => store === 'S3' && !stays.has(storageName))
+  const leave = files.filter(({ store, storageName }) => (store === 'S3' || store === 'MEDIA_S3') && !stays.has(storageName))
   if (leave.length === 0) return 0
   const into = createFileStore(to)
   const { missing } = await withProgress('Keeping documents', leave, (onBytes) =>

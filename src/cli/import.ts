@@ -2,7 +2,8 @@ import { createReadStream, statSync } from 'node:fs'
 import { system } from '../core/change.ts'
 import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
-import { type ImportReport, importProducts } from '../modules/catalog/index.ts'
+import { plainText } from '../lib/outside-text.ts'
+import { type FetchReport, fetchImages, type ImportReport, importProducts } from '../modules/catalog/index.ts'
 import { shopContextNamed } from '../modules/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -11,6 +12,7 @@ import { createProgress } from './progress.ts'
 import { withExistingInstance } from './with-instance.ts'
 
 const errorsShownMax = 50
+const urlShownMax = 300
 
 /** `souk import`: the products of a Shopify CSV into a shop, beside a running server. */
 export async function importFile({ config, positionals: [file = ''], values, switches }: Input): Promise<number> {
@@ -39,6 +41,8 @@ export async function importFile({ config, positionals: [file = ''], values, swi
       process.off('SIGINT', interrupted)
     })
     const status = tell(report, overwrite)
+    if (report.complete && switches.has('fetch-images') && !report.dryRun)
+      return Math.max(status, await fetchWithProgress(deps, { id: shop.id, currency: shop.currency }))
     if (report.complete) return status
     process.stderr.write(
       report.dryRun
@@ -47,6 +51,38 @@ export async function importFile({ config, positionals: [file = ''], values, swi
     )
     return interruptedStatus.SIGINT
   })
+}
+
+/** @returns the exit status: 1 when a picture was not to be had */
+async function fetchWithProgress(
+  deps: Parameters<typeof fetchImages>[0],
+  shop: Parameters<typeof fetchImages>[1]['shop'],
+): Promise<number> {
+  const stop = new AbortController()
+  const interrupted = () => stop.abort()
+  process.once('SIGINT', interrupted)
+  let progress: ReturnType<typeof createProgress> | undefined
+  const onProgress = (done: number, total: number) => {
+    progress ??= createProgress({ total, label: 'Fetching pictures', stream: process.stderr, unit: 'products' })
+    progress.at(done)
+  }
+  const report = await fetchImages(deps, { shop, actor: system }, { onProgress, signal: stop.signal }).finally(() => {
+    progress?.end()
+    process.off('SIGINT', interrupted)
+  })
+  tellFetched(report)
+  if (!report.complete) {
+    process.stderr.write('Stopped before the last product. What was fetched stays; run it again to go on.\n')
+    return interruptedStatus.SIGINT
+  }
+  return report.failed > 0 ? 1 : 0
+}
+
+function tellFetched({ products, fetched, known, failed, failures }: FetchReport): void {
+  process.stdout.write(`Pictures of ${products} products: ${fetched} fetched, ${known} known already, ${failed} failed\n`)
+  for (const { handle, url, why } of failures.slice(0, errorsShownMax))
+    process.stderr.write(`${handle}, ${plainText(url, urlShownMax)}: ${why}\n`)
+  if (failed > errorsShownMax) process.stderr.write(`and ${failed - errorsShownMax} more\n`)
 }
 
 function fileOf(file: string): { size: number } {

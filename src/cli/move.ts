@@ -8,6 +8,7 @@ import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.t
 import { isUnavailable, saysNothingWasKept } from '../../db/postgres/errors.ts'
 import { wordsAndTags } from '../../db/search-words.ts'
 import type { Config } from '../config.ts'
+import { isOfPictures } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { searchWords } from '../modules/catalog/domain.ts'
@@ -60,15 +61,16 @@ async function moveTo(config: Config, file: string, url: string): Promise<number
   const watch = watching()
   try {
     source = openSource(file)
-    const documents = namedFiles(file).filter(({ store }) => store === 'FILES')
+    const documents = namedFiles(file).filter(({ store }) => store === 'FILES' || store === 'MEDIA_FILES')
     const before = async () => {
-      copied = await documentsIntoBucket(config, documents)
+      const { copied: done, going } = await documentsIntoBucket(config, documents)
+      copied = done
       // Before anybody is let in there: killed in between, the instance must not be served twice.
       noteMoved(config, Date.now())
       isNoted = true
       const missing = new Set(copied.missing)
-      if (config.documentsS3Bucket === undefined) return undefined
-      return documents.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
+      if (config.documentsS3Bucket === undefined && config.mediaS3Bucket === undefined) return undefined
+      return going.map(({ storageName }) => storageName).filter((name) => !missing.has(name))
     }
     const moved = await moveDatabase({ source, url, now: Date.now(), products: productsOf(source), watch, before })
     watch.end()
@@ -166,18 +168,33 @@ function tellMoved(config: Config, { tables, rows, products }: Moved, documents:
   process.stdout.write(
     `All is there: ${many(rows, 'row')} of ${many(tables, 'table')}, and ${many(products, 'product')} in the search index. Counts, sums and every row agree.\n`,
   )
-  if (documents.length === 0) return
-  const folder = join(config.dataDir, 'documents')
-  if (config.documentsS3Bucket !== undefined) {
+  const kinds = [
+    {
+      what: 'document',
+      whose: 'of lending applications',
+      folder: 'documents',
+      settings: 'DOCUMENTS',
+      bucket: config.documentsS3Bucket,
+      ofPictures: false,
+    },
+    { what: 'file', whose: 'of pictures', folder: 'media', settings: 'MEDIA', bucket: config.mediaS3Bucket, ofPictures: true },
+  ]
+  for (const { what, whose, folder: name, settings, bucket, ofPictures } of kinds) {
+    const files = documents.filter(({ store }) => isOfPictures(store) === ofPictures)
+    if (files.length === 0) continue
+    const folder = join(config.dataDir, name)
+    if (bucket === undefined) {
+      process.stdout.write(
+        `${many(files.length, what)} ${whose} stayed in ${folder}: the new processes need that directory under the same DATA_DIR. Several machines need a bucket: move again, into a new database, with ${settings}_S3_… in the settings.\n`,
+      )
+      continue
+    }
+    const lost = files.filter(({ storageName }) => missing.includes(storageName)).length
     process.stdout.write(
-      `${many(documents.length - missing.length, 'document')} of lending applications went into the bucket. Give the new processes another DATA_DIR: in ${config.dataDir} they would sweep the files of the old instance.\n`,
+      `${many(files.length - lost, what)} ${whose} went into the bucket. Give the new processes another DATA_DIR: in ${config.dataDir} they would sweep the files of the old instance.\n`,
     )
-    if (missing.length > 0)
-      process.stderr.write(`${many(missing.length, 'document')} could not be read in ${folder}: \`souk check\` tells more.\n`)
-  } else
-    process.stdout.write(
-      `${many(documents.length, 'document')} of lending applications stayed in ${folder}: the new processes need that directory under the same DATA_DIR. Several machines need a bucket: move again, into a new database, with DOCUMENTS_S3_… in the settings.\n`,
-    )
+    if (lost > 0) process.stderr.write(`${many(lost, what)} could not be read in ${folder}: \`souk check\` tells more.\n`)
+  }
 }
 
 /** What new processes need, for their owner alone: as systemd and Docker read it. */

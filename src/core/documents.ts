@@ -1,9 +1,15 @@
+/** Those of documents, and those of pictures: each in the data directory or in a bucket. */
+export type StoreKind = 'FILES' | 'S3' | 'MEDIA_FILES' | 'MEDIA_S3'
+export const storeKinds = ['FILES', 'S3', 'MEDIA_FILES', 'MEDIA_S3'] as const satisfies readonly StoreKind[]
+/** Whether it is one of pictures: what the public sees lies there as it is. */
+export const isOfPictures = (kind: StoreKind): kind is 'MEDIA_FILES' | 'MEDIA_S3' => kind === 'MEDIA_FILES' || kind === 'MEDIA_S3'
+
 /**
- * Where the files of merchants lie. What is put there is sealed before, so a store knows bytes and names, and nothing of whose they are. A
+ * Where the files of merchants lie. Documents are sealed before they are put there, so a store knows bytes and names, and nothing of whose they are. A
  * chunk, in either direction, is whole until the next one is asked for.
  */
 export type DocumentStore = {
-  readonly kind: 'FILES' | 'S3'
+  readonly kind: StoreKind
   /**
    * Keeps what comes, whole or not at all: on the disk, or taken by the other side, when it resolves.
    * @param name one of `documentName`, used never before

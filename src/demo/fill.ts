@@ -12,6 +12,7 @@ import { createCollection, createProduct, productWithHandle, publishedCollection
 import { createBookAddress, createCustomer, customerWithEmail, readCustomer, signUpCustomer } from '../modules/customer/index.ts'
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/index.ts'
 import { type MailSettings, setMailSettings } from '../modules/mail/index.ts'
+import { addPicture } from '../modules/media/index.ts'
 import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/merchant/index.ts'
 import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/index.ts'
 import type { AppDeps } from '../parts.ts'
@@ -21,6 +22,7 @@ import { fillLending } from './lending.ts'
 import { fillNewcomers } from './newcomers.ts'
 import { type Market, sell } from './orders.ts'
 import { inThePast } from './past.ts'
+import { stillLife } from './pictures.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
 import { fillRates } from './rates.ts'
 import { addressAt } from './shop.ts'
@@ -32,6 +34,9 @@ export const demoShops = [demoShop, ...shopsAbroad]
 
 /** Orders side by side share their commits on the embedded engine; on a database server they get in each other's way. */
 const ordersAtOnce = { embedded: 64, server: 1 } as const
+
+/** So many products of the main shop have a picture. */
+const picturedMax = 12
 
 const filled = 'demo.filled'
 
@@ -151,6 +156,7 @@ async function customerOf(
 /** Each product with enough on the shelf for all that will be ordered. */
 async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: ShopPlan, until: number, done: () => void): Promise<void> {
   const lines = orders.flatMap((order) => order.lines)
+  let pictured = picturedMax
   for (const { at, ...product } of products) {
     done()
     if (at > until || (await productWithHandle(deps, shop, product.handle))) continue
@@ -159,8 +165,20 @@ async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: Sho
       const ordered = ofProduct.reduce((sum, line) => (line.variant === nth ? sum + line.quantity : sum), 0)
       return { ...variant, onHand: variant.onHand + ordered }
     })
-    await createProduct(inThePast(deps, at), { shop, actor: system }, { ...product, variants })
+    const past = inThePast(deps, at)
+    const images =
+      shop.name === demoShop.name && pictured-- > 0 ? [{ url: await drawnFor(past, shop, product.title), alt: product.title }] : []
+    await createProduct(past, { shop, actor: system }, { ...product, variants, images })
   }
+}
+
+/** Hands in a picture that is drawn for a product. @returns its address */
+async function drawnFor(deps: AppDeps, shop: Shop, title: string): Promise<string> {
+  const picture = stillLife(title)
+  async function* chunks() {
+    yield picture
+  }
+  return (await addPicture(deps, { shop, actor: system }, { length: picture.length, chunks })).url
 }
 
 async function variantIdsOf(deps: AppDeps, shop: Shop, plan: ShopPlan): Promise<Map<string, string[]>> {

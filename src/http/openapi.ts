@@ -70,6 +70,7 @@ const tagDescriptions: Record<string, string> = {
   Customers: "A shop's customers and their address books.",
   Discounts: 'What a shop takes off its prices, by code or by itself.',
   'Gift cards': 'Issued by a shop, and put on carts.',
+  Media: 'Pictures of a shop, which anybody reads.',
   'Payment methods': 'How a shop may be paid, and what its payment page is told of it.',
   Carts: 'What a shopper is about to buy, and the checkout.',
   Orders: 'What was bought, paid, refunded and sent.',
@@ -265,7 +266,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     ...(versioned && changesRecord(route) ? [expectedVersionHeader] : []),
   ]
   const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders].map(
-    (one) => withExample(one, route.path),
+    (one) => withExample(one, route),
   )
   return {
     ...rest,
@@ -291,8 +292,8 @@ function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): 
 }
 
 /** A parameter of the path with an example; others as they are. */
-function withExample(one: Parameter, routePath: string): Parameter {
-  const example = one.in === 'path' ? pathExample(routePath.replace(/:(\w+)/g, '{$1}'), one.name) : undefined
+function withExample(one: Parameter, { method, path }: DocumentedRoute): Parameter {
+  const example = one.in === 'path' ? pathExample(path.replace(/:(\w+)/g, '{$1}'), one.name, method) : undefined
   return example === undefined ? one : { ...one, example }
 }
 

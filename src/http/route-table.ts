@@ -9,6 +9,8 @@ import { type Shape, shapeOf, valuesIn } from './shape.ts'
 export type UploadRule = {
   readonly types: readonly string[]
   readonly bytesMax: number
+  /** Whatever is declared is taken: the route looks at the bytes. `types` are for the document then. */
+  readonly anyType?: boolean
   /** Where a path takes some of them alone. */
   readonly typesOf?: (params: Readonly<Record<string, string>>) => readonly string[] | undefined
 }

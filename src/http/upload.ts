@@ -65,12 +65,12 @@ export const uploads = ({ uploading }: { uploading: Uploading }) =>
  */
 export function readUpload(
   request: Request,
-  { types, bytesMax: bytesMost }: UploadRule,
+  { types, bytesMax: bytesMost, anyType }: UploadRule,
   { room, senderOf, pace, reads }: Uploading,
 ): Upload {
   assertWhole(request)
   const type = mediaTypeOf(request)
-  if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
+  if (!anyType && !types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
   /** Reads the body whole. */
   async function whole<Body>(read: (request: Request, bytesMax: number, reading: Reading) => Promise<Body>): Promise<Body> {
     reads(request, true)

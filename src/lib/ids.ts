@@ -9,6 +9,7 @@ export const idPrefixes = {
   variant: 'var',
   image: 'img',
   collection: 'coll',
+  media: 'media',
   blog: 'blog',
   session: 'ses',
   attempt: 'att',

@@ -18,6 +18,7 @@ import { statedAccess } from '../support/credentials.ts'
 import { nameServer } from '../support/dns.ts'
 import { approved, business, filed } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath, submitted } from '../support/lending.ts'
+import { drawn } from '../support/pictures.ts'
 import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
@@ -115,6 +116,10 @@ const changes: Record<string, Prepare> = {
   'POST /discounts': () => ({ path: '/discounts', body: discount }),
   'PATCH /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}`, body: { valueBps: 500 } }),
   'DELETE /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}` }),
+  'POST /media': () => ({ path: '/media', body: drawn(), contentType: 'image/png' }),
+  'DELETE /media/:name': async ({ app, token }) => ({
+    path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
+  }),
   'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000), note: planted } }),
   'PATCH /giftcard/:id': async (shop) => ({
     path: `/giftcard/${(await shop.giftCard(5_000)).id}`,
@@ -331,7 +336,7 @@ for (const [route, prepare] of Object.entries(changes))
       ...caller,
       from,
       headers,
-      ...(body === undefined ? {} : typeof body === 'string' ? { raw: body } : { body }),
+      ...(body === undefined ? {} : typeof body === 'string' || body instanceof Uint8Array ? { raw: body } : { body }),
     })
     ok(answer, 200, 201, 202, 204)
     const rows = await app.deps.db.read.select().from(auditLog)

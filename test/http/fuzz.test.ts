@@ -27,6 +27,7 @@ import { allowed, type Draft, type Target, twisted } from '../support/fuzz-reque
 import { type Hints, marker } from '../support/fuzz-values.ts'
 import { approved, filed } from '../support/kyb.ts'
 import { completed, drafted, submitted } from '../support/lending.ts'
+import { drawn as pictureOf } from '../support/pictures.ts'
 import { changeProcessor } from '../support/sandbox.ts'
 import { ok } from '../support/selling.ts'
 import { methodology, walletOf } from '../support/trust.ts'
@@ -64,6 +65,8 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /v2/orders/{id}/refunds/{refundId}/settled': manualRefunds,
   'GET /v2/orders/public/{token}': async () => ({ token: await orderTokens() }),
   'GET /v2/orders/public/{token}/receipt': async () => ({ token: await orderTokens() }),
+  'GET /media/{name}': async () => ({ name: (await ownPictures()).map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }),
+  'DELETE /media/{name}': async () => ({ name: (await ownPictures()).map(({ id }) => id) }),
   'POST /webhook-endpoints': noEndpoints,
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
   'GET /shops/v2/processor-accounts/{processor}': ownAccount,
@@ -101,12 +104,21 @@ const preparations: Record<string, () => Promise<Given>> = {
 }
 type Given = Record<string, readonly unknown[]>
 
+/** Pictures of the shop by whose keys the run goes on. */
+async function ownPictures(): Promise<{ id: string; url: string }[]> {
+  const { app, everyone } = world
+  const raw = [pictureOf(20, 20), pictureOf(30, 20), pictureOf(40, 20)]
+  const made = await Promise.all(raw.map((picture) => app.call('POST', '/media', { ...everyone.credentials.secret, raw: picture })))
+  return made.map((answer) => ok(answer, 201).body)
+}
+
 /** Which ids a path's `{id}` is about, by the path's first segments. */
 const idsOf: [RegExp, string][] = [
   [/^\/product-v2/, 'prod'],
   [/^\/collection-v2/, 'coll'],
   [/^\/blogs/, 'blog'],
   [/^\/giftcard/, 'gift'],
+  [/^\/discounts/, 'disc'],
   [/^\/customer/, 'cus'],
   [/^\/addresses/, 'addr'],
   [/^\/cart/, 'cart'],

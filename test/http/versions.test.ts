@@ -10,6 +10,7 @@ import { type Answer, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'
 import { drafted, path as lendingPath } from '../support/lending.ts'
+import { drawn } from '../support/pictures.ts'
 import { lenderIn } from '../support/repayments.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 import { methodology, providerIn, walletOf } from '../support/trust.ts'
@@ -129,6 +130,10 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   'PATCH /giftcard/:id': async (shop) => ({
     path: `/giftcard/${(await shop.giftCard(5_000)).id}`,
     body: (nth) => ({ note: `Note ${nth}` }),
+  }),
+  'DELETE /media/:name': async ({ app, token }) => ({
+    path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
+    raises: false,
   }),
   'DELETE /webhook-endpoints/:id': async (shop) => {
     const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`

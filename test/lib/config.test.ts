@@ -19,6 +19,8 @@ const bucket = {
   DOCUMENTS_S3_KEY_ID: 'key',
   DOCUMENTS_S3_SECRET: 'secret',
 }
+/** The same for pictures. */
+const mediaBucket = Object.fromEntries(Object.entries(bucket).map(([name, value]) => [name.replace('DOCUMENTS', 'MEDIA'), value]))
 /** What each provider of the operations' pages cannot do without. */
 const ecs = { OPERATIONS_SERVICES: 'ecs', ECS_REGION: 'eu-central-1', ECS_KEY_ID: 'AKIA1', ECS_SECRET: 'a/b+c' }
 const glitchtip = {
@@ -288,6 +290,32 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   DOCUMENTS_S3_PREFIX: {
     field: 'documentsS3Prefix',
     byDefault: 'souk/',
+    good: [['a/b-1/', 'a/b-1/']],
+    bad: ['souk', '/souk/', 'a//', '../up/'],
+  },
+  MEDIA_QUOTA_MB: {
+    field: 'mediaQuotaMb',
+    byDefault: 1024,
+    good: [
+      ['0', 0],
+      ['250', 250],
+    ],
+    bad: ['-1', '1.5', '10000001', 'much'],
+  },
+  MEDIA_S3_ENDPOINT: { ...apiUrl('mediaS3Endpoint', undefined), beside: mediaBucket },
+  MEDIA_S3_BUCKET: {
+    field: 'mediaS3Bucket',
+    byDefault: undefined,
+    good: [['my-bucket.1', 'my-bucket.1']],
+    bad: ['My_Bucket', 'ab', '-a-'],
+    beside: mediaBucket,
+  },
+  MEDIA_S3_KEY_ID: { ...plain('mediaS3KeyId', 'AKIA1'), beside: mediaBucket },
+  MEDIA_S3_SECRET: { ...plain('mediaS3Secret', 'a/b+c'), beside: mediaBucket },
+  MEDIA_S3_REGION: { field: 'mediaS3Region', byDefault: 'us-east-1', good: [['auto', 'auto']], bad: ['Europe', 'a b'] },
+  MEDIA_S3_PREFIX: {
+    field: 'mediaS3Prefix',
+    byDefault: 'souk-media/',
     good: [['a/b-1/', 'a/b-1/']],
     bad: ['souk', '/souk/', 'a//', '../up/'],
   },
@@ -566,6 +594,15 @@ describe('the settings', () => {
     ])
   })
 
+  test('the settings of a bucket for pictures are set together or not at all, and it holds none under the names of documents', () => {
+    const { MEDIA_S3_SECRET: _, ...half } = mediaBucket
+    expect(problemsOf(half).map((problem) => problem.split(' ').slice(0, 4).join(' '))).toEqual(['MEDIA_S3_SECRET must be set'])
+    expect(parseConfig({ ...bucket, ...mediaBucket }).mediaS3Bucket).toBe('bucket')
+    expect(problemsOf({ ...bucket, ...mediaBucket, MEDIA_S3_PREFIX: 'souk/' })).toEqual([
+      'MEDIA_S3_PREFIX must be another than DOCUMENTS_S3_PREFIX where both name one bucket',
+    ])
+  })
+
   test('the settings name everything that a provider of the operations pages still lacks', () => {
     const lacking = { OPERATIONS_SERVICES: 'ecs', OPERATIONS_ERRORS: 'sentry', OPERATIONS_DEPLOYS: 'github', ECS_KEY_ID: 'key' }
     expect(problemsOf(lacking)).toEqual([
@@ -635,6 +672,7 @@ describe('the settings', () => {
       ...[
         'INTEGRATION_API_KEY',
         'JWT_SECRET',
+        'MEDIA_S3_SECRET',
         'METRICS_TOKEN',
         'PAYPAL_SECRET',
         'QPAY_PASSWORD',

@@ -101,6 +101,24 @@ describe.skipIf(!binary)('the binary', () => {
       expect((await fetch(`${url}/shops/v2`, { headers })).status).toBe(200)
       // Loaded on demand: it must be inside as well.
       expect((await fetch(`${url}/shops/v2/custody/wallet`, { method: 'POST', headers })).status).toBe(200)
+      // Pixels are decoded, and made smaller, by the program itself as another process.
+      type Picture = { url: string; width: number; sizes: { url: string }[] }
+      const pictures = (await (await fetch(`${url}/media`, { headers })).json()) as { total: number; data: Picture[] }
+      expect([pictures.total, pictures.data[0]?.width, pictures.data[0]?.sizes.length]).toEqual([12, 480, 2])
+      const own = await fetch(pictures.data[0]?.url ?? '')
+      const bytes = await own.bytes()
+      expect([own.status, own.headers.get('content-type')]).toEqual([200, 'image/png'])
+      const small = await fetch(pictures.data[0]?.sizes[0]?.url ?? '')
+      expect([small.status, small.headers.get('content-type'), (await small.bytes()).length < bytes.length]).toEqual([
+        200,
+        'image/webp',
+        true,
+      ])
+      const again = await fetch(`${url}/media`, { method: 'POST', headers, body: bytes })
+      expect([again.status, ((await again.json()) as Picture).url]).toEqual([201, pictures.data[0]?.url ?? ''])
+      const shown = (await (await fetch(`${url}/product-v2/public/shop/demo?limit=100`)).json()) as { data: { images: Picture[] }[] }
+      const images = shown.data.flatMap((product) => product.images)
+      expect([images.length, images.every((image) => image.url.startsWith(`${url}/media/`))]).toEqual([12, true])
       expect(await boughtByCard(url, /Stripe +(\S+)CLIENT_SECRET/.exec(said)?.[1] ?? '')).toBe('CONFIRMED')
     })
     expect(status).toBe(0)

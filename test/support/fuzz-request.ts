@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Operation } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
 import { broken, garbage, type Hints, marker, valid } from './fuzz-values.ts'
+import { drawn } from './pictures.ts'
 
 export type Draft = {
   path: string
@@ -19,8 +20,8 @@ export function allowed({ path, operation }: Target, hints: Hints): fc.Arbitrary
   const [media = '', content] = Object.entries(requestBody?.content ?? {})[0] ?? []
   const json = content ? valid(content.schema, hints) : fc.constant(undefined)
   const body =
-    media === 'text/csv' || media === 'application/pdf'
-      ? fc.constantFrom(...(media === 'text/csv' ? files : documents)).map((raw) => ({ raw, type: media }))
+    media in uploaded
+      ? fc.constantFrom(...(uploaded[media] ?? [])).map((raw) => ({ raw, type: media }))
       : content
         ? json.map((value) => ({ json: value }))
         : fc.constant(undefined)
@@ -80,6 +81,13 @@ const files = [
 ]
 
 const documents = ['%PDF-1.7\n', `%PDF-1.4\n${'x'.repeat(100_000)}`, '%PDF-2.0\n%%EOF\n']
+
+/** What is sent where a file is taken. */
+const uploaded: Record<string, readonly (string | Uint8Array<ArrayBuffer>)[]> = {
+  'text/csv': files,
+  'application/pdf': documents,
+  'image/jpeg': [drawn(), drawn(10, 200), drawn(200, 30)],
+}
 
 const wrongText: fc.Arbitrary<unknown> = fc.oneof(
   garbage.filter((value) => typeof value !== 'object' || value === null),

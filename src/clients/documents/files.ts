@@ -14,14 +14,14 @@ const full = { retryAfterSeconds: retrySeconds }
  * Files of one directory, for its owner alone. Written under a name of their own, on the disk before they get the one they are known by.
  * @param directory made when the first file comes
  */
-export function createFileStore(directory: string): DocumentStore {
+export function createFileStore(directory: string, kind: 'FILES' | 'MEDIA_FILES' = 'FILES'): DocumentStore {
   const pathOf = (name: string): string => {
     if (!isDocumentName(name)) throw new Error('not a name of a document')
     return join(directory, name)
   }
 
   return {
-    kind: 'FILES',
+    kind,
     async put(name, chunks) {
       const path = pathOf(name)
       try {

@@ -79,10 +79,17 @@ const ofDocuments: BucketUse = {
   isWaitedFor: true,
 }
 
-/** A bucket of an S3-compatible service for documents. */
-export function createS3Store(account: S3Account, port: Port): DocumentStore {
-  const { list, ...bucket } = createBucket(account, port, ofDocuments)
-  return { kind: 'S3', ...bucket, list: () => list('') }
+const ofPictures: BucketUse = {
+  ...ofDocuments,
+  failed: 'pictures.store_failed',
+  unavailable: () => 'The store of pictures does not answer: nothing was changed, try again later',
+  missing: 'No such picture',
+}
+
+/** A bucket of an S3-compatible service for documents, or for pictures. */
+export function createS3Store(account: S3Account, port: Port, kind: 'S3' | 'MEDIA_S3' = 'S3'): DocumentStore {
+  const { list, ...bucket } = createBucket(account, port, kind === 'S3' ? ofDocuments : ofPictures)
+  return { kind, ...bucket, list: () => list('') }
 }
 
 /**

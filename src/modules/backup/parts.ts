@@ -5,6 +5,7 @@ import { deviceOf, readChunks } from '../../clients/whole-files.ts'
 import type { Config } from '../../config.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
+import type { MediaDeps } from '../media/index.ts'
 import type { BackupPlace, BackupTarget } from './targets.ts'
 
 /** The bytes of a copy that was made. */
@@ -56,4 +57,5 @@ export type BackupDeps = Pick<
   'config' | 'db' | 'clock' | 'clockWatch' | 'log' | 'sleep' | 'randomBytes' | 'build' | 'keyring' | 'diskFree'
 > &
   Pick<LendingDocumentDeps, 'documentStores' | 'lendingDocumentStore'> &
+  Pick<MediaDeps, 'mediaStore'> &
   ReturnType<typeof backupParts>

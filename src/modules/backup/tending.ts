@@ -4,6 +4,7 @@ import { OperatorError } from '../../core/errors.ts'
 import { known } from '../../lib/prometheus.ts'
 import { documentWithFile } from '../lending-document/index.ts'
 import { firstVersion } from '../master-key/index.ts'
+import { pictureWithFile } from '../media/index.ts'
 import { isLate, isLookedAtOn, isOnSameDisk } from './domain.ts'
 import type { BackupDeps } from './parts.ts'
 import { listBackups, type Made, makeBackup, targetOf } from './service.ts'
@@ -47,7 +48,8 @@ async function attempt(deps: BackupDeps, end: (place: BackupPlace, error?: unkno
   if (!db.file) return { made: 0 }
   const startedAt = clock.monotonic()
   const now = clock.now()
-  const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf: (name: string) => documentWithFile(deps, name) }
+  const documentOf = async (name: string) => (await documentWithFile(deps, name)) ?? (await pictureWithFile(deps, name))
+  const looking = { looksAt: (name: string) => isLookedAtOn(now, name), documentOf }
   const failed: string[] = []
   const onMade = (one: Made): void => {
     const place = one.place.store.place

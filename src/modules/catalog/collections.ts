@@ -15,7 +15,7 @@ import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
 import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
-import { withStocks } from './reads.ts'
+import { asShown } from './reads.ts'
 
 type Shop = Pick<ShopContext, 'id'>
 type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
@@ -194,7 +194,7 @@ export async function publishedCollectionWhole(
   return { view, documents: await firstOf(deps, shop, view.id, deps.clock.now()) }
 }
 
-type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore'>
+type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
 async function firstOf(
   deps: PublicReads,
   { showQuantity }: { readonly showQuantity: boolean },
@@ -202,7 +202,7 @@ async function firstOf(
   now: number,
 ): Promise<string[]> {
   const documents = await deps.collectionStore.firstDocuments(id, now, firstProductsMax)
-  return showQuantity ? withStocks(deps, documents) : documents
+  return asShown(deps, documents, showQuantity)
 }
 
 /** A page of the collections that the public sees, newest first, each with the first of its visible products as JSON. */

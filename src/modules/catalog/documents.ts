@@ -1,5 +1,7 @@
 import { createCache } from '../../core/cache.ts'
 import type { Deps } from '../../core/deps.ts'
+import { digestOf } from '../../lib/digest.ts'
+import { baseOf, withPictureAddresses } from '../media/index.ts'
 import type { CatalogStore, StoredDocument } from './store.ts'
 
 /** A public document as it was read. The text is kept while there is room. */
@@ -23,8 +25,10 @@ const charactersMax = 13_000_000
 /** Once the room is taken, one text in so many makes room for itself: asked for in turn, all would push each other out in vain. */
 const admitOneIn = 64
 
-/** The documents of one process: bounded by number and by characters of text. */
-export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Documents {
+/** The documents of one process: bounded by number and by characters of text. Those that show pictures have their addresses, and an ETag of these. */
+export function createDocuments(deps: Pick<Deps, 'db' | 'config' | 'life'> & { catalogStore: CatalogStore }): Documents {
+  const { db, catalogStore } = deps
+
   const bounds = { version: db.foreignVersion, entriesMax: documentsMax }
   /** Those of `kept` whose text is there. */
   const withText = createCache<KeptDocument>({
@@ -37,10 +41,16 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
   })
   const kept = createCache<KeptDocument>({ ...bounds, dropped: (_, id) => withText.forget(id) })
 
+  function withAddresses(found: StoredDocument): StoredDocument {
+    const document = withPictureAddresses(deps, found.document)
+    if (document === found.document) return found
+    return { ...found, document, etag: `${found.etag.slice(0, -1)}-${digestOf(baseOf(deps)).slice(0, 8)}"` }
+  }
+
   // SQLite answers at once, so that no commit comes between the read and the keeping of it.
   function read(id: string): StoredDocument | undefined {
     const found = catalogStore.findDocument(id)
-    return found instanceof Promise ? undefined : found
+    return found instanceof Promise || !found ? undefined : withAddresses(found)
   }
 
   let misses = 0
@@ -80,7 +90,9 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
     find(id) {
       const held = keptNow(id)
       const document = held && textOf(id, held)
-      return held && document !== undefined ? { ...held, document } : catalogStore.findDocument(id)
+      if (held && document !== undefined) return { ...held, document }
+      const found = catalogStore.findDocument(id)
+      return found instanceof Promise ? found.then((one) => one && withAddresses(one)) : found && withAddresses(found)
     },
   }
 }

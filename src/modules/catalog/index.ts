@@ -12,6 +12,7 @@ export {
   removeCollection,
   setCollectionProducts,
 } from './collections.ts'
+export { type FetchReport, fetchImages } from './fetching.ts'
 export { type ImportReport, importProducts, importStopped } from './import.ts'
 export { lowStock, stockHistoryOf } from './low-stock.ts'
 export type { CatalogDeps } from './parts.ts'

@@ -1,11 +1,11 @@
-import type { Deps } from '../../core/deps.ts'
+import type { MediaDeps } from '../media/index.ts'
 import { createCollectionStore } from './collections-store.ts'
 import { createDocuments } from './documents.ts'
 import { createFolds } from './folds.ts'
 import { createListings } from './reads.ts'
 import { createCatalogStore } from './store.ts'
 
-export function catalogParts(deps: Deps) {
+export function catalogParts(deps: MediaDeps) {
   const catalogStore = createCatalogStore(deps.db)
   return {
     catalogStore,
@@ -15,4 +15,4 @@ export function catalogParts(deps: Deps) {
     listings: createListings({ ...deps, catalogStore }),
   }
 }
-export type CatalogDeps = Deps & ReturnType<typeof catalogParts>
+export type CatalogDeps = MediaDeps & ReturnType<typeof catalogParts>

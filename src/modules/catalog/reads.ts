@@ -2,12 +2,16 @@ import { createCache } from '../../core/cache.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { Slice } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
+import { type MediaDeps, withPictureAddresses } from '../media/index.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
 import { type Bucket, locate, totalOf, windowOf, withChanges } from './listing.ts'
 import type { CatalogStore, DocumentFilter } from './store.ts'
 import { withQuantities } from './view.ts'
 
-export type ReadDeps = Pick<Deps, 'db' | 'clock'> & { readonly catalogStore: CatalogStore; readonly listings: Listings }
+export type ReadDeps = Pick<MediaDeps, 'db' | 'clock' | 'config' | 'life'> & {
+  readonly catalogStore: CatalogStore
+  readonly listings: Listings
+}
 export type PublicQuery = DocumentFilter & {
   shopId: string
   /** Whether variants show how many there are of them. */
@@ -26,11 +30,23 @@ const queryWordsMax = 10
 /** A page of what the public sees of a shop's products. */
 export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
   const page = await pageOfDocuments(deps, query, slice)
-  return query.showQuantity ? { ...page, documents: await withStocks(deps, page.documents) } : page
+  return { ...page, documents: await asShown(deps, page.documents, query.showQuantity) }
 }
 
-/** Public documents with what there is of each variant now. */
-export async function withStocks({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, documents: readonly string[]): Promise<string[]> {
+/**
+ * Public documents as they are answered: with the addresses of their pictures and, of a shop that shows quantities, with what there is of each
+ * variant now.
+ */
+export async function asShown(
+  deps: Pick<ReadDeps, 'catalogStore' | 'config' | 'life'>,
+  documents: readonly string[],
+  showQuantity: boolean,
+): Promise<string[]> {
+  const shown = showQuantity ? await withStocks(deps, documents) : documents
+  return shown.map((document) => withPictureAddresses(deps, document))
+}
+
+async function withStocks({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, documents: readonly string[]): Promise<string[]> {
   const stocks = await catalogStore.stocksOf(documents.map((document) => (JSON.parse(document) as { id: string }).id))
   return documents.map((document) => withQuantities(document, stocks))
 }

@@ -10,6 +10,7 @@ import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import { noteProduct } from '../kpi/index.ts'
+import { noteShown, type ShownPictures, showPictures, withImageAddresses } from '../media/index.ts'
 import {
   assertNoCounts,
   changedProduct,
@@ -37,6 +38,23 @@ export type ManagementProduct = ReturnType<typeof managementView>
 type Shop = Pick<ShopContext, 'id'>
 /** Prices are in the currency of the shop that is named. */
 export type ProductChange = Change<Pick<ShopContext, 'id' | 'currency'>>
+
+/** A product with the addresses at which its pictures are read. */
+function viewOf(deps: Pick<CatalogDeps, 'config' | 'life'>, whole: Whole): ManagementProduct {
+  const view = managementView(whole)
+  return { ...view, images: withImageAddresses(deps, view.images) }
+}
+
+/** What is to be stored of a product, with its pictures as references, and which they are. @throws AppError INVALID */
+async function withPictures(
+  tx: Writer,
+  deps: CatalogDeps,
+  { product, variants }: Whole,
+  before: Product['images'],
+): Promise<{ whole: Whole; shown: ShownPictures<Product['images'][number]> }> {
+  const shown = await showPictures(tx, deps, product, before)
+  return { whole: { product: { ...product, images: shown.images }, variants }, shown }
+}
 
 const handleTaken = 'handle (body): another product of the shop has it'
 
@@ -67,12 +85,13 @@ export async function createProduct(
   const { id, handle: wanted } = made.product
   return audited(deps, by, { action: 'product.created', subject: id }, async (tx, tell) => {
     const handle = input.handle ?? (await freeName(wanted, id, (names) => store.takenHandles(tx, shop.id, names)))
-    const whole = { ...made, product: { ...made.product, handle } }
+    const { whole, shown } = await withPictures(tx, deps, { ...made, product: { ...made.product, handle } }, [])
     await store.insert(tx, whole)
+    await noteShown(tx, deps, id, shown)
     await noteProduct(tx, whole.product)
     await list(tx, deps, whole)
     tell(productDifference(undefined, whole))
-    return managementView(whole)
+    return viewOf(deps, whole)
   })
     .catch(refuseTaken(handleTaken))
     .finally(() => folds.noteWrite(shop.id))
@@ -136,13 +155,14 @@ function rewrite(
 ): Promise<ManagementProduct> {
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id, variantId)
-    const after = change(before)
+    const { whole: after, shown } = await withPictures(tx, deps, change(before), before.product.images)
     unlessStale(await deps.catalogStore.replace(tx, before, after))
+    await noteShown(tx, deps, id, shown)
     await tellLow(tx, deps, turnedLow(before, after))
     await stockHistoryStore.append(tx, countsOf(deps, by, before, after))
     await list(tx, deps, after)
     tell(productDifference(before, after))
-    return managementView(after)
+    return viewOf(deps, after)
   }).finally(() => deps.folds.noteWrite(by.shop.id))
 }
 
@@ -167,27 +187,31 @@ export const archiveProduct = (deps: CatalogDeps, by: ProductChange, id: string)
   changeProduct(deps, by, id, { status: 'ARCHIVED' })
 
 /** A product of the shop, as its own people see it. @throws AppError NOT_FOUND, also for another shop's */
-export async function readProduct({ catalogStore }: CatalogDeps, shop: Shop, id: string): Promise<ManagementProduct> {
-  const whole = await catalogStore.findWhole(shop.id, id)
+export async function readProduct(deps: CatalogDeps, shop: Shop, id: string): Promise<ManagementProduct> {
+  const whole = await deps.catalogStore.findWhole(shop.id, id)
   if (!whole) throw noSuchProduct()
-  return managementView(whole)
+  return viewOf(deps, whole)
 }
 
 /** The product of a shop with this handle; undefined when there is none. */
-export async function productWithHandle({ catalogStore }: CatalogDeps, shop: Shop, handle: string): Promise<ManagementProduct | undefined> {
-  const whole = await catalogStore.findByHandle(shop.id, handle)
-  return whole && managementView(whole)
+export async function productWithHandle(deps: CatalogDeps, shop: Shop, handle: string): Promise<ManagementProduct | undefined> {
+  const whole = await deps.catalogStore.findByHandle(shop.id, handle)
+  return whole && viewOf(deps, whole)
 }
 
 /** The shop's products in every status, newest first. */
 export async function listProducts(
-  { catalogStore }: CatalogDeps,
+  deps: CatalogDeps,
   shop: Shop,
   status: Product['status'] | undefined,
   slice: Slice,
 ): Promise<Page<ManagementProduct>> {
-  const { wholes, total } = await catalogStore.list(shop.id, status, slice)
-  return pageOf(wholes.map(managementView), total, slice)
+  const { wholes, total } = await deps.catalogStore.list(shop.id, status, slice)
+  return pageOf(
+    wholes.map((whole) => viewOf(deps, whole)),
+    total,
+    slice,
+  )
 }
 
 /** What the public sees of a product, and whose it is. @throws AppError NOT_FOUND, also for one that is not visible yet */

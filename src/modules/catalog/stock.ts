@@ -1,5 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
+import { withImageAddresses } from '../media/index.ts'
 import { isAvailable, isLow, type Sellable, type Stock, shortageOf } from './domain.ts'
 import { tellLow } from './low-stock.ts'
 import type { CatalogDeps } from './parts.ts'
@@ -10,18 +11,29 @@ export type StockLine = { variantId: string; quantity: number }
 
 /** Variants of a shop by their ids, whatever their status; those that the shop does not have are missing. */
 export async function sellables(
-  { db }: Pick<CatalogDeps, 'db'>,
+  deps: Pick<CatalogDeps, 'db' | 'config' | 'life'>,
   variantIds: readonly string[],
   shopId: string,
 ): Promise<Map<string, Sellable>> {
   if (variantIds.length === 0) return new Map()
-  const found = await store.sellables(db.read, [...new Set(variantIds)], shopId)
-  return new Map(found.map((sellable) => [sellable.variant.id, sellable]))
+  const found = await store.sellables(deps.db.read, [...new Set(variantIds)], shopId)
+  return byVariant(deps, found)
 }
 
 /** The variants that are in a cart, asked in one go: it may be asked together with the cart. */
-export const sellablesInCart = async ({ db }: Pick<CatalogDeps, 'db'>, cartId: string, shopId: string): Promise<Map<string, Sellable>> =>
-  new Map((await store.sellablesInCart(db.read, cartId, shopId)).map((sellable) => [sellable.variant.id, sellable]))
+export const sellablesInCart = async (
+  deps: Pick<CatalogDeps, 'db' | 'config' | 'life'>,
+  cartId: string,
+  shopId: string,
+): Promise<Map<string, Sellable>> => byVariant(deps, await store.sellablesInCart(deps.db.read, cartId, shopId))
+
+const byVariant = (deps: Pick<CatalogDeps, 'config' | 'life'>, found: readonly Sellable[]): Map<string, Sellable> =>
+  new Map(
+    found.map(({ variant, product }) => [
+      variant.id,
+      { variant, product: { ...product, images: withImageAddresses(deps, product.images) } },
+    ]),
+  )
 
 type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents' | 'clock' | 'newId'>
 

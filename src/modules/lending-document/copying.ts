@@ -1,4 +1,4 @@
-import type { DocumentStore, KeptDocument } from '../../core/documents.ts'
+import { type DocumentStore, isOfPictures, type KeptDocument } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Keyring } from '../../core/keyring.ts'
 import { digesting, digestOfAll } from '../../lib/digest.ts'
@@ -6,9 +6,11 @@ import { SealBroken, sealedLength } from '../../lib/sealed-stream.ts'
 import type { LendingDocument } from '../lending/domain.ts'
 import { contentOf, type SealedDocument } from './content.ts'
 
-/** A file that a database names. */
-export type NamedFile = Pick<LendingDocument, 'store' | 'storageName' | 'size'>
 type Kind = DocumentStore['kind']
+/** A file that a database names: of a document, which is sealed, or of a picture, which lies as it is. */
+export type NamedFile = { readonly store: Kind } & Pick<LendingDocument, 'storageName' | 'size'>
+/** What it takes to know that the file of a picture is what was put there: SHA-256 in hex. */
+export type PictureDigest = { readonly digest: string }
 type Source = { of(kind: Kind): Pick<DocumentStore, 'get'> | undefined }
 type Target = { of(kind: Kind): Pick<DocumentStore, 'get' | 'put' | 'delete'> | undefined }
 
@@ -29,8 +31,8 @@ export const nothingCopied: Copied = { files: 0, bytes: 0, missing: [], mended: 
 /** How a backup looks again at what is there in its whole length: a disk may have altered it. */
 export type Looking = {
   readonly looksAt: (name: string) => boolean
-  /** The document that has a file of this name now. */
-  readonly documentOf: (name: string) => Promise<SealedDocument | undefined> | SealedDocument | undefined
+  /** The document, or the picture, that has a file of this name now. */
+  readonly documentOf: (name: string) => Promise<SealedDocument | PictureDigest | undefined> | SealedDocument | PictureDigest | undefined
   readonly keyring: Pick<Keyring, 'unseal'>
   /** Reads a file no faster than others can bear. */
   readonly pace?: (chunks: AsyncGenerator<Uint8Array>) => AsyncGenerator<Uint8Array>
@@ -66,7 +68,7 @@ export async function copyFiles(
   const silent = new Set<Kind>()
   let [count, bytes] = [0, 0]
   for await (const { store, storageName: name, size } of files) {
-    const length = sealedLength(size)
+    const length = isOfPictures(store) ? size : sealedLength(size)
     const target = to.of(store)
     const there = wholeOf(await target?.get(name), length)
     let isThere = there !== undefined
@@ -147,7 +149,9 @@ async function verdictOn(
       wanted = sha256
     })
   try {
-    for await (const _ of contentOf({ keyring }, document, { bytes: file.bytes, chunks }));
+    if ('digest' in document) for await (const _ of chunks());
+    else for await (const _ of contentOf({ keyring }, document, { bytes: file.bytes, chunks }));
+    if ('digest' in document && wanted !== document.digest) return 'damaged'
   } catch (error) {
     if (error instanceof SealBroken) return 'damaged'
     if (!(error instanceof Unread)) return 'untold'

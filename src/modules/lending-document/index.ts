@@ -1,5 +1,15 @@
 export type { SealedDocument } from './content.ts'
-export { type Copied, copyFiles, dropOthers, isSilent, type Looked, type Looking, type NamedFile, nothingCopied } from './copying.ts'
+export {
+  type Copied,
+  copyFiles,
+  dropOthers,
+  isSilent,
+  type Looked,
+  type Looking,
+  type NamedFile,
+  nothingCopied,
+  type PictureDigest,
+} from './copying.ts'
 export { countDocuments, type DocumentFault, documentFaults, documentWithFile, orphanedFiles, sweepDocuments } from './keeping.ts'
 export {
   createFileStore,
@@ -8,6 +18,7 @@ export {
   documentsDirectory,
   type LendingDocumentDeps,
   lendingDocumentParts,
+  picturesDirectory,
 } from './parts.ts'
-export { confirmDocumentStores, otherStoreText, otherThan, watchDocumentStores } from './registering.ts'
+export { assertOwn, confirmDocumentStores, otherStoreText, otherThan, watchDocumentStores, watchPictureStore } from './registering.ts'
 export { putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'

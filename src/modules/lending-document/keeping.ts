@@ -1,4 +1,4 @@
-import { type DocumentStore, documentSettlesMs, type ListedDocument } from '../../core/documents.ts'
+import { type DocumentStore, documentSettlesMs, type ListedDocument, storeKinds } from '../../core/documents.ts'
 import type { LendingDocument } from '../lending/domain.ts'
 import { contentOf } from './content.ts'
 import { isSilent } from './copying.ts'
@@ -12,11 +12,10 @@ const lookUpAtOnce = 200
 type KeepingDeps = Pick<LendingDocumentDeps, 'lendingDocumentStore' | 'documentStores' | 'clock'>
 
 /** Every store that the settings know. */
-const storesOf = ({ documentStores }: KeepingDeps): DocumentStore[] =>
-  (['FILES', 'S3'] as const).flatMap((kind) => documentStores.of(kind) ?? [])
+const storesOf = ({ documentStores }: KeepingDeps): DocumentStore[] => storeKinds.flatMap((kind) => documentStores.of(kind) ?? [])
 
 /**
- * Files that belong to no document: of an upload that ended with its process, or of a document that was replaced or removed just before it did.
+ * Files that belong to no document and no picture: of an upload that ended with its process, or of a document that was replaced or removed just before it did.
  * None that is younger than a day, which may belong to an upload that is under way.
  */
 export async function* orphanedFiles(deps: KeepingDeps): AsyncGenerator<{ store: DocumentStore; file: ListedDocument }> {
@@ -42,7 +41,7 @@ async function* withoutRow({ lendingDocumentStore }: KeepingDeps, store: Documen
   for (const file of files) if (!known.has(file.name)) yield { store, file }
 }
 
-/** Removes files that belong to no document. @returns how many */
+/** Removes files that belong to no document and no picture. @returns how many */
 export async function sweepDocuments(deps: KeepingDeps & Pick<LendingDocumentDeps, 'log'>): Promise<number> {
   let removed = 0
   for await (const { store, file } of orphanedFiles(deps)) {

@@ -1,5 +1,5 @@
 import { createFileStore } from '../../clients/documents/files.ts'
-import { type DocumentStores, documentStores, documentsDirectory } from '../../clients/documents/stores.ts'
+import { type DocumentStores, documentStores, documentsDirectory, picturesDirectory } from '../../clients/documents/stores.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { DocumentStore } from '../../core/documents.ts'
 import type { LendingDeps } from '../lending/index.ts'
@@ -16,4 +16,4 @@ export const lendingDocumentParts = ({ db, config, log, sleep }: Pick<Deps, 'db'
 export type LendingDocumentDeps = LendingDeps & ReturnType<typeof lendingDocumentParts>
 
 /** For commands, which copy files from and to wherever the settings say. */
-export { createFileStore, type DocumentStores, documentStores, documentsDirectory }
+export { createFileStore, type DocumentStores, documentStores, documentsDirectory, picturesDirectory }

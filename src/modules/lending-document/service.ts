@@ -121,7 +121,7 @@ async function kept(
   await store.put(storageName, sealStream(keys.seal, fileSeal(name), hashed))
   return {
     ...name,
-    store: store.kind,
+    store: store.kind as LendingDocument['store'],
     storageName,
     mimeType: type,
     size,

@@ -2,6 +2,8 @@ import { and, asc, count, eq, gt, inArray } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf } from '../../../db/prepared.ts'
 import { lendingApplications, lendingDocuments, registeredStores } from '../../../db/schema/lending.ts'
+import { pictureFiles } from '../../../db/schema/media.ts'
+import { type DocumentStore, isOfPictures } from '../../core/documents.ts'
 import type { LendingApplication, LendingDocument } from '../lending/domain.ts'
 
 const one = rowsOf(lendingDocuments, ['applicationId', 'key'])
@@ -10,7 +12,7 @@ const insert = insertOf(lendingDocuments)
 const registered = rowsOf(registeredStores, ['kind'])
 const register = insertOf(registeredStores, 'leave')
 
-type Kind = LendingDocument['store']
+type Kind = DocumentStore['kind']
 /** What a store was found to be. `OTHER`: the database knows another one of its kind. */
 export type StoreVerdict = 'OWN' | 'OTHER' | 'SILENT'
 
@@ -38,14 +40,15 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
     const rows = await tx.update(lendingApplications).set(fields).where(isThis).returning({ id: lendingApplications.id })
     return rows.length === 1
   },
-  /** Of these names of files, those that a document has, or that mark a store. */
+  /** Of these names of files, those that a document or a picture has, or that mark a store. */
   async known(storageNames: readonly string[]): Promise<Set<string>> {
     const names = [...storageNames]
-    const [documents, marks] = await Promise.all([
+    const [documents, ofPictures, marks] = await Promise.all([
       read.select({ name: lendingDocuments.storageName }).from(lendingDocuments).where(inArray(lendingDocuments.storageName, names)),
+      read.select({ name: pictureFiles.storageName }).from(pictureFiles).where(inArray(pictureFiles.storageName, names)),
       read.select({ name: registeredStores.mark }).from(registeredStores).where(inArray(registeredStores.mark, names)),
     ])
-    return new Set([...documents, ...marks].map(({ name }) => name))
+    return new Set([...documents, ...ofPictures, ...marks].map(({ name }) => name))
   },
   /** The mark of the store that documents of this kind lie in; undefined while none was used. */
   async markOf(kind: Kind): Promise<string | undefined> {
@@ -55,9 +58,11 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
   async register(tx: Writer, store: typeof registeredStores.$inferSelect): Promise<void> {
     await register(tx, store)
   },
-  /** Whether some document is in a store of this kind. */
+  /** Whether some document, or picture, is in a store of this kind. */
   async hasAny(kind: Kind): Promise<boolean> {
-    const rows = await read.select({ id: lendingDocuments.id }).from(lendingDocuments).where(eq(lendingDocuments.store, kind)).limit(1)
+    const rows = isOfPictures(kind)
+      ? await read.select({ id: pictureFiles.hash }).from(pictureFiles).where(eq(pictureFiles.store, kind)).limit(1)
+      : await read.select({ id: lendingDocuments.id }).from(lendingDocuments).where(eq(lendingDocuments.store, kind)).limit(1)
     return rows.length > 0
   },
   async count(): Promise<number> {

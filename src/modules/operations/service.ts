@@ -1,4 +1,5 @@
 import type { Deps } from '../../core/deps.ts'
+import { isOfPictures } from '../../core/documents.ts'
 import { lets } from '../../lib/breaker.ts'
 import { labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
@@ -25,6 +26,8 @@ export async function readiness(
     Pick<MailDeps, 'mailServer' | 'mailHealth'>,
 ): Promise<Check[]> {
   const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts, mailServer, mailHealth } = deps
+  const isOther = (ofPictures: boolean) =>
+    [...storeVerdicts].some(([kind, verdict]) => isOfPictures(kind) === ofPictures && verdict === 'OTHER')
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
@@ -33,7 +36,8 @@ export async function readiness(
     databaseInPlace: async () => db.isInPlace(),
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
-    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => ![...storeVerdicts.values()].includes('OTHER') } : {}),
+    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => !isOther(false) } : {}),
+    ...([...storeVerdicts.keys()].some(isOfPictures) ? { picturesAtHand: async () => !isOther(true) } : {}),
     ...(db.file && config.backupEnabled ? { backupRecent: async () => !isBackupLate(deps) } : {}),
     ...(mailServer === undefined ? {} : { mailServerAnswers: async () => lets(mailHealth.breaker) }),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),

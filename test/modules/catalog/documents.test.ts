@@ -11,6 +11,8 @@ function documentsOn({ foreign = 0, late = false }: { foreign?: number | undefin
   const state = { foreign: foreign as number | undefined, reads: 0 }
   const documents = createDocuments({
     db: { foreignVersion: () => state.foreign } as Deps['db'],
+    config: {} as Deps['config'],
+    life: { stopping: false },
     catalogStore: {
       findDocument: (id: string) => {
         state.reads++

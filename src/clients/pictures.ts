@@ -1,0 +1,124 @@
+/** The bench for pictures: a folder of the data directory, and a process of its own for whatever decodes pixels. */
+import { randomBytes } from 'node:crypto'
+import { open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../core/errors.ts'
+import { type BenchFile, type OnBench, type PictureBench, RenderFailed } from '../core/pictures.ts'
+import { isFull, make, readChunks } from './whole-files.ts'
+
+/** A picture of 50 megapixels takes two seconds of a machine that does nothing else. */
+const renderMaxMs = 30_000
+const quality = 80
+/** As WebP has it. */
+const sideMax = 16_383
+
+/**
+ * Codecs are not ours: what makes them fail, or take all memory that there is, takes a process that holds nothing. The widths come in order.
+ * Damage shows where nothing is made of it, too.
+ */
+const rendering = `
+const fs = require('fs'), { createHash } = require('crypto')
+try { require('os').setPriority(10) } catch {}
+const [, file, order] = process.argv
+const { decodes, widths, maxPixels, quality, sideMax } = JSON.parse(order)
+const said = (bytes) => ({ bytes: bytes.length, digest: createHash('sha256').update(bytes).digest('hex') })
+const source = fs.readFileSync(file)
+const told = { original: said(source), sizes: [] }
+try {
+  const options = { maxPixels }
+  if (decodes && widths.length === 0) await new Bun.Image(source, options).resize(1, 1, { filter: 'box' }).png().bytes()
+  let from = source
+  // Decoded whole once: the smaller ones are made of the largest, which loses nothing as PNG.
+  if (decodes && widths.length > 1) from = await new Bun.Image(source, options).resize(widths.at(-1)).png({ compressionLevel: 1 }).bytes()
+  for (const width of decodes ? widths : []) {
+    const image = new Bun.Image(from, options).resize(width).webp({ quality })
+    const bytes = await image.bytes()
+    if (image.height > sideMax) continue
+    fs.writeFileSync(file + '.' + width, bytes)
+    told.sizes.push({ width: image.width, height: image.height, ...said(bytes) })
+  }
+} catch (error) {
+  told.failed = String(error?.code ?? error).slice(0, 100)
+}
+process.stdout.write(JSON.stringify(told))
+`
+
+type Told = {
+  readonly original: Omit<BenchFile, 'chunks'>
+  readonly sizes: readonly ({ readonly width: number; readonly height: number } & Omit<BenchFile, 'chunks'>)[]
+  readonly failed?: string
+}
+
+/**
+ * @param directory made when the first picture comes
+ * @param maxPixels no picture is decoded that claims more
+ */
+export function createPictureBench(directory: string, maxPixels: number): PictureBench {
+  return {
+    async receive(chunks, use) {
+      await make(directory)
+      const incoming = join(directory, randomBytes(16).toString('hex'))
+      const picture = `${incoming}.picture`
+      const sizes: string[] = []
+      try {
+        await write(incoming, chunks)
+        const onBench: OnBench = {
+          bytes: () => Bun.file(incoming).bytes(),
+          async render(parts, how) {
+            await write(picture, parts)
+            sizes.push(...how.widths.map((width) => `${picture}.${width}`))
+            const told = await rendered(picture, { ...how, maxPixels, quality, sideMax })
+            const chunksOf = (path: string) => () => readChunks(path, 'No such picture')
+            return {
+              original: { ...told.original, chunks: chunksOf(picture) },
+              sizes: told.sizes.map((size) => ({ ...size, chunks: chunksOf(`${picture}.${size.width}`) })),
+            }
+          },
+        }
+        return await use(onBench)
+      } catch (error) {
+        if (isFull(error))
+          throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds: 5 })
+        throw error
+      } finally {
+        await Promise.all([incoming, picture, ...sizes].map((path) => rm(path, { force: true })))
+      }
+    },
+    async tidy(beforeMs) {
+      const names = await readdir(directory).catch(() => [])
+      for (const name of names) {
+        const path = join(directory, name)
+        const found = await stat(path).catch(() => undefined)
+        if (found && found.mtimeMs <= beforeMs) await rm(path, { force: true })
+      }
+    },
+  }
+}
+
+async function write(path: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for await (const chunk of chunks)
+      for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at, chunk.length - at)).bytesWritten
+  } finally {
+    await file.close()
+  }
+}
+
+/** @throws RenderFailed */
+async function rendered(picture: string, order: object): Promise<Told> {
+  const child = Bun.spawn([process.execPath, '-e', rendering, picture, JSON.stringify(order)], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+    timeout: renderMaxMs,
+    killSignal: 'SIGKILL',
+    // Of the compiled program, too.
+    env: { BUN_BE_BUN: '1' },
+  })
+  const [text, status] = await Promise.all([new Response(child.stdout).text(), child.exited])
+  if (status !== 0) throw new RenderFailed('FAILED', `${child.signalCode ?? status}`)
+  const told = JSON.parse(text) as Told
+  if (told.failed !== undefined) throw new RenderFailed('DAMAGED', told.failed)
+  return told
+}

@@ -1,0 +1,54 @@
+/** GIF (87a, 89a). */
+import { assertSize, broken, type CleanPicture, frameCounter, hasText, type PictureBounds, readerOf } from './picture.ts'
+
+const [image, extension, trailer] = [0x2c, 0x21, 0x3b]
+const [graphicControl, application] = [0xf9, 0xff]
+/** How often it goes round; what else programs put there goes, and so do comments and texts. */
+const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
+
+/** @throws PictureRefused */
+export function cleanGif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
+  const reader = readerOf(bytes)
+  const size = { width: reader.u16le(6), height: reader.u16le(8) }
+  assertSize(size, bounds)
+  const frames = frameCounter(bounds)
+  const start = 13 + colorBytes(reader.u8(10))
+  const parts = [reader.part(0, start)]
+  for (let at = start; ; ) {
+    // Many programs leave the end away; what is there of the picture is whole.
+    if (at === bytes.length && frames.count() > 0) break
+    const kind = reader.u8(at)
+    if (kind === trailer) break
+    let end: number
+    if (kind === image) {
+      const [width, height] = [reader.u16le(at + 5), reader.u16le(at + 7)]
+      if (width < 1 || height < 1 || reader.u16le(at + 1) + width > size.width || reader.u16le(at + 3) + height > size.height)
+        throw broken('a frame lies outside')
+      frames.add(width, height)
+      const data = at + 10 + colorBytes(reader.u8(at + 9))
+      const codeBits = reader.u8(data)
+      if (codeBits < 1 || codeBits > 8) throw broken('a frame is none')
+      end = endOfBlocks(bytes, data + 1)
+    } else if (kind === extension) end = endOfBlocks(bytes, at + 2)
+    else throw broken('something stands between its parts')
+    const label = reader.u8(at + 1)
+    if (kind === image || label === graphicControl || (label === application && loops.some((name) => hasText(bytes, at + 3, name))))
+      parts.push(reader.part(at, end))
+    at = end
+  }
+  if (frames.count() === 0) throw broken('nothing of it is there')
+  return { type: 'image/gif', ...size, frames: frames.count(), parts: [...parts, Uint8Array.of(trailer)] }
+}
+
+/** Of the table of colors that such flags announce. */
+const colorBytes = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 0x07) + 1))
+
+/** Behind the empty block with which blocks of data end. @throws PictureRefused */
+function endOfBlocks(bytes: Uint8Array, from: number): number {
+  for (let at = from; at < bytes.length; ) {
+    const length = bytes[at] as number
+    at += 1 + length
+    if (length === 0) return at
+  }
+  throw broken('it ends too early')
+}

@@ -1,0 +1,111 @@
+/** JPEG (ITU-T T.81): what shows the picture is kept, byte for byte. */
+import { assertSize, broken, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
+
+/** Of one that loads in steps. Each is decoded over the whole picture: with thousands, a small file takes minutes. */
+const scansMax = 100
+
+const [soi, eoi, sos, tem] = [0xd8, 0xd9, 0xda, 0x01]
+const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
+/** Baseline, extended and progressive: what browsers show. */
+const isShownFrame = (marker: number) => marker >= 0xc0 && marker <= 0xc2
+const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+/** Tables: Huffman, quantization, restart interval. */
+const isTable = (marker: number) => [0xc4, 0xdb, 0xdd].includes(marker)
+
+/**
+ * Metadata goes (EXIF with places and small pictures, XMP, IPTC, comments, what stands behind the end), but for the color profile and how
+ * the picture is to be turned.
+ * @throws PictureRefused
+ */
+export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
+  const reader = readerOf(bytes)
+  const parts: Uint8Array[] = []
+  let size: { width: number; height: number } | undefined
+  let orientation = 1
+  let scans = 0
+  for (let at = 2; ; ) {
+    if (reader.u8(at) !== 0xff) throw broken('something stands between its segments')
+    // Any marker may be filled up.
+    while (reader.u8(at + 1) === 0xff) at++
+    const marker = reader.u8(at + 1)
+    if (marker === eoi) break
+    if (marker === soi || marker === tem || marker === 0 || isRestart(marker)) throw broken('its segments are out of order')
+    let end = at + 2 + reader.u16(at + 2)
+    const segment = reader.part(at, end)
+    if (segment.length < 4) throw broken('a segment is too short')
+    if (isFrame(marker)) {
+      if (size || !isShownFrame(marker)) throw broken('it is of a kind that browsers do not show')
+      size = { width: reader.u16(at + 7), height: reader.u16(at + 5) }
+      assertSize(size, bounds)
+      parts.push(segment)
+    } else if (marker === sos) {
+      if (!size || ++scans > scansMax) throw broken(size ? 'it has too many scans' : 'its segments are out of order')
+      end = endOfScan(bytes, end)
+      parts.push(reader.part(at, end))
+    } else if (isTable(marker)) parts.push(segment)
+    else if (marker === 0xe0 && hasText(segment, 4, 'JFIF\0')) parts.push(withoutThumbnail(segment))
+    else if (marker === 0xe2 && hasText(segment, 4, 'ICC_PROFILE\0')) parts.push(segment)
+    else if (marker === 0xee && hasText(segment, 4, 'Adobe')) parts.push(segment)
+    else if (marker === 0xe1 && hasText(segment, 4, 'Exif\0\0')) orientation = orientationIn(segment.subarray(10))
+    at = end
+  }
+  if (!size || scans === 0) throw broken('nothing of it is there')
+  const isTurned = orientation >= 5
+  return {
+    type: 'image/jpeg',
+    width: isTurned ? size.height : size.width,
+    height: isTurned ? size.width : size.height,
+    frames: 1,
+    parts: [Uint8Array.of(0xff, soi), ...(orientation > 1 ? [turned(orientation)] : []), ...parts, Uint8Array.of(0xff, eoi)],
+  }
+}
+
+/** Where the next marker stands that is none of the scan's. @throws PictureRefused where there is none */
+function endOfScan(bytes: Uint8Array, from: number): number {
+  for (let at = from; ; at += 2) {
+    at = bytes.indexOf(0xff, at)
+    if (at < 0 || at + 1 >= bytes.length) throw broken('it ends too early')
+    const marker = bytes[at + 1] as number
+    if (marker === 0xff) at--
+    else if (marker !== 0 && !isRestart(marker)) return at
+  }
+}
+
+function withoutThumbnail(segment: Uint8Array): Uint8Array {
+  if (segment.length < 18) throw broken('a segment is too short')
+  const plain = new Uint8Array(segment.subarray(0, 18))
+  // Its length, and a small picture of nothing by nothing.
+  plain.set([0, 16], 2)
+  plain.set([0, 0], 16)
+  return plain
+}
+
+const orientationTag = 0x0112
+
+/** How a picture is to be turned, from 1 (not at all) to 8, as its EXIF says; 1 where that cannot be read. */
+function orientationIn(tiff: Uint8Array): number {
+  const isLittle = hasText(tiff, 0, 'II')
+  if (!isLittle && !hasText(tiff, 0, 'MM')) return 1
+  const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength)
+  const u16 = (at: number) => (at + 2 <= tiff.length ? view.getUint16(at, isLittle) : 0)
+  const directory = tiff.length >= 8 ? view.getUint32(4, isLittle) : tiff.length
+  const entries = u16(directory)
+  for (let nth = 0; nth < entries; nth++) {
+    const at = directory + 2 + nth * 12
+    if (at + 12 > tiff.length) return 1
+    if (u16(at) !== orientationTag) continue
+    const said = u16(at + 8)
+    return said >= 1 && said <= 8 ? said : 1
+  }
+  return 1
+}
+
+/** EXIF that says nothing else. */
+const turned = (orientation: number): Uint8Array =>
+  Uint8Array.of(
+    ...[0xff, 0xe1, 0x00, 0x22],
+    ...Buffer.from('Exif\0\0MM\0*'),
+    ...[0, 0, 0, 8, 0, 1],
+    ...[orientationTag >> 8, orientationTag & 0xff, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0],
+    ...[0, 0, 0, 0],
+  )

@@ -1,0 +1,49 @@
+/** PNG (W3C, third edition), with what moves. */
+import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds, PictureRefused, readerOf } from './picture.ts'
+
+const signatureBytes = 8
+/** What the picture is made of and how its colors are meant. Texts, times, EXIF and what nobody has named go. */
+const kept = new Set(
+  ['IHDR', 'PLTE', 'IDAT', 'IEND', 'tRNS', 'gAMA', 'cHRM', 'sRGB', 'iCCP', 'sBIT', 'pHYs', 'cICP', 'mDCV', 'cLLI'].concat([
+    ...['acTL', 'fcTL', 'fdAT'],
+  ]),
+)
+/** A color profile is packed: what is longer may unpack to anything. */
+const profileBytesMax = 1024 * 1024
+
+/** @throws PictureRefused */
+export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
+  const reader = readerOf(bytes)
+  const parts = [reader.part(0, signatureBytes)]
+  const frames = frameCounter(bounds)
+  let size: { width: number; height: number } | undefined
+  let [announced, hasData] = [0, false]
+  for (let at = signatureBytes; ; ) {
+    const length = reader.u32(at)
+    const type = reader.text(at + 4, 4)
+    const end = at + 12 + length
+    const chunk = reader.part(at, end)
+    if (Bun.hash.crc32(chunk.subarray(4, 8 + length)) >>> 0 !== reader.u32(end - 4)) throw broken('a checksum is wrong')
+    if ((type === 'IHDR') !== (size === undefined)) throw broken('its parts are out of order')
+    if (type === 'IHDR') {
+      if (length !== 13) throw broken('its header is none')
+      size = { width: reader.u32(at + 8), height: reader.u32(at + 12) }
+      assertSize(size, bounds)
+    }
+    if (type === 'iCCP' && length > profileBytesMax)
+      throw new PictureRefused('TOO_LARGE', 'The color profile of the picture is longer than 1 MB')
+    if (type === 'acTL' && !hasData) announced = reader.u32(at + 8)
+    if (type === 'fcTL' && size) {
+      const [width, height] = [reader.u32(at + 12), reader.u32(at + 16)]
+      if (reader.u32(at + 20) + width > size.width || reader.u32(at + 24) + height > size.height) throw broken('a frame lies outside')
+      frames.add(width, height)
+    }
+    hasData ||= type === 'IDAT'
+    if (kept.has(type)) parts.push(chunk)
+    at = end
+    if (type === 'IEND') break
+  }
+  if (!size || !hasData) throw broken('nothing of it is there')
+  // Without an announcement it is shown as one that does not move.
+  return { type: 'image/png', ...size, frames: announced > 0 ? Math.max(1, frames.count()) : 1, parts }
+}

@@ -1,0 +1,94 @@
+/** WebP (RFC 9649). */
+import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds, readerOf } from './picture.ts'
+
+const headerBytes = 12
+/** Of what is kept, in the order of the file. EXIF, XMP and what nobody has named go. */
+const kept = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L'])
+/** In the flags of VP8X. */
+const [exifFlag, xmpFlag, animationFlag] = [0x08, 0x04, 0x02]
+/** Of a frame, before the chunks that it is made of. */
+const frameHeaderBytes = 16
+
+type Size = { readonly width: number; readonly height: number }
+type Reader = ReturnType<typeof readerOf>
+
+/** @throws PictureRefused */
+export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
+  const reader = readerOf(bytes)
+  const whole = reader.u32le(4) + 8
+  if (whole > bytes.length) throw broken('it ends too early')
+  const parts: Uint8Array[] = []
+  const frames = frameCounter(bounds)
+  let [canvas, image]: (Size | undefined)[] = []
+  let moves = false
+  for (let at = headerBytes; at < whole; ) {
+    const { type, from, end, next } = chunkAt(reader, at, whole)
+    let chunk = reader.part(at, end)
+    if (at === headerBytes && type === 'VP8X') {
+      const flags = reader.u8(from)
+      canvas = { width: reader.u24le(from + 4) + 1, height: reader.u24le(from + 7) + 1 }
+      assertSize(canvas, bounds)
+      moves = (flags & animationFlag) !== 0
+      chunk = new Uint8Array(chunk)
+      chunk[8] = flags & ~(exifFlag | xmpFlag)
+    } else if (type === 'VP8X') throw broken('its parts are out of order')
+    if (type === 'VP8 ' || type === 'VP8L') {
+      if (image || moves) throw broken('its parts are out of order')
+      image = sizeOf(reader, type, from)
+      assertSize(image, bounds)
+    }
+    if (type === 'ANMF') {
+      if (!moves || !canvas) throw broken('its parts are out of order')
+      addFrame(reader, { from, end }, canvas, frames)
+    }
+    if (kept.has(type)) {
+      parts.push(chunk)
+      if ((end - from) % 2 === 1) parts.push(Uint8Array.of(0))
+    }
+    at = next
+  }
+  if (moves ? frames.count() === 0 : !image) throw broken('nothing of it is there')
+  const size = canvas ?? (image as Size)
+  // Decoders take the one or the other.
+  if (image && (image.width !== size.width || image.height !== size.height)) throw broken('it claims two sizes')
+  const header = new Uint8Array(headerBytes)
+  header.set(bytes.subarray(0, headerBytes))
+  new DataView(header.buffer).setUint32(4, 4 + parts.reduce((sum, { length }) => sum + length, 0), true)
+  return { type: 'image/webp', ...size, frames: moves ? frames.count() : 1, parts: [header, ...parts] }
+}
+
+/** `next`: behind a byte that makes its length even, which the last one may lack. */
+function chunkAt(reader: Reader, at: number, whole: number) {
+  const from = at + 8
+  const end = from + reader.u32le(at + 4)
+  if (end > whole) throw broken('it ends too early')
+  return { type: reader.text(at, 4), from, end, next: end + (end % 2) }
+}
+
+/** By the first bytes of what is decoded. */
+function sizeOf(reader: Reader, type: 'VP8 ' | 'VP8L', from: number): Size {
+  if (type === 'VP8 ') {
+    if (reader.u24le(from + 3) !== 0x2a019d) throw broken('its first frame is none')
+    return { width: reader.u16le(from + 6) & 0x3fff, height: reader.u16le(from + 8) & 0x3fff }
+  }
+  if (reader.u8(from) !== 0x2f) throw broken('its first frame is none')
+  const bits = reader.u32le(from + 1)
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+}
+
+function addFrame(reader: Reader, { from, end }: { from: number; end: number }, canvas: Size, frames: ReturnType<typeof frameCounter>) {
+  const size = { width: reader.u24le(from + 6) + 1, height: reader.u24le(from + 9) + 1 }
+  const [x, y] = [2 * reader.u24le(from), 2 * reader.u24le(from + 3)]
+  if (x + size.width > canvas.width || y + size.height > canvas.height) throw broken('a frame lies outside')
+  frames.add(size.width, size.height)
+  for (let at = from + frameHeaderBytes; at < end; ) {
+    const chunk = chunkAt(reader, at, end)
+    if (chunk.type === 'VP8 ' || chunk.type === 'VP8L') {
+      const said = sizeOf(reader, chunk.type, chunk.from)
+      if (said.width !== size.width || said.height !== size.height) throw broken('a frame claims two sizes')
+      return
+    }
+    at = chunk.next
+  }
+  throw broken('a frame is empty')
+}

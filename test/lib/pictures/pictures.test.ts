@@ -1,0 +1,235 @@
+/** What is kept of a picture, and what is none: over files of every format, made by code. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { beginsAsPicture, cleanPicture, PictureRefused } from '../../../src/lib/pictures/index.ts'
+import * as make from '../../support/pictures.ts'
+
+const bytesOf = (picture: Uint8Array) => Buffer.concat([...cleanPicture(picture).parts])
+function refusalOf(picture: Uint8Array): string {
+  try {
+    cleanPicture(picture)
+  } catch (error) {
+    if (error instanceof PictureRefused) return `${error.kind}: ${error.rule}`
+    throw error
+  }
+  return 'taken'
+}
+
+const samples: Record<string, () => Promise<Buffer> | Buffer> = {
+  jpeg: () => make.jpegOf(),
+  'progressive jpeg': async () => Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes()),
+  png: () => make.drawn(),
+  'lossy webp': () => make.webpOf(),
+  'lossless webp': () => make.losslessWebpOf(),
+  gif: () => make.gifOf(64, 48),
+  avif: () => make.avifOf(64, 48),
+}
+
+describe('a picture', () => {
+  for (const [what, made] of Object.entries(samples))
+    test(`that is a ${what} is told its type and size, and stays as it is where it holds nothing else`, async () => {
+      const picture = await made()
+      const clean = cleanPicture(picture)
+      expect([clean.width, clean.height, clean.frames]).toEqual([64, 48, 1])
+      expect(clean.type).toBe(`image/${what.split(' ').at(-1)}` as typeof clean.type)
+      expect(bytesOf(picture).equals(picture)).toBe(true)
+      // Looked at again, it is the same.
+      expect(bytesOf(bytesOf(picture)).equals(picture)).toBe(true)
+    })
+
+  for (const [what, made] of Object.entries(samples))
+    test(`that is a ${what} is refused wherever it is cut short, and never runs into an error of ours`, async () => {
+      const picture = await made()
+      const lengths = Array.from({ length: picture.length }, (_, length) => length)
+      for (const length of lengths.filter((one) => one < 700 || one % 37 === 0 || one > picture.length - 40)) {
+        const refusal = refusalOf(picture.subarray(0, length))
+        // A GIF may go without its last byte, and a WebP without the one that makes its length even.
+        if (refusal === 'taken') expect([what, picture.length - length]).toEqual(['gif', 1])
+      }
+    })
+
+  test('of any bytes behind any beginning is taken or refused, and nothing else happens', async () => {
+    const all = await Promise.all(Object.values(samples).map((made) => made()))
+    fc.assert(
+      fc.property(fc.constantFrom(...all), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 12 }), (picture, changes) => {
+        const changed = Buffer.from(picture)
+        for (const [at, value] of changes) changed[at % changed.length] = value
+        refusalOf(changed)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('moves in as many frames as it has', async () => {
+    expect(cleanPicture(make.gifOf(32, 24, 5)).frames).toBe(5)
+    expect(cleanPicture(await make.movingWebp(32, 24, 4)).frames).toBe(4)
+    expect(cleanPicture(make.movingPng(32, 24, 3)).frames).toBe(3)
+    for (const picture of [make.gifOf(32, 24, 5), await make.movingWebp(), make.movingPng()])
+      expect(bytesOf(picture).equals(picture)).toBe(true)
+  })
+})
+
+describe('what says something of somebody', () => {
+  const secret = 'GPS 47.918 N 106.917 E'
+  const jpegs = async () => {
+    const plain = await make.jpegOf()
+    // Behind the start and JFIF.
+    const at = 4 + plain.readUInt16BE(4)
+    return { plain, at }
+  }
+
+  test('goes out of a JPEG: EXIF, XMP, IPTC, comments, small pictures and what stands behind the end', async () => {
+    const { plain, at } = await jpegs()
+    const told = Buffer.concat([
+      make.spliced(
+        plain,
+        at,
+        make.segment(0xe1, make.exif(1, secret)),
+        make.segment(0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0<x>${secret}</x>`)),
+        make.segment(0xed, Buffer.from(`Photoshop 3.0\0${secret}`)),
+        make.segment(0xe2, Buffer.from(`MPF\0${secret}`)),
+        make.segment(0xfe, Buffer.from(secret)),
+      ),
+      Buffer.from(`PK\x03\x04 ${secret} <script>alert(1)</script>`),
+    ])
+    expect(bytesOf(told).equals(plain)).toBe(true)
+  })
+
+  for (const orientation of [2, 3, 4, 5, 6, 7, 8])
+    test(`leaves how a JPEG is to be turned (${orientation}), and its size is as it is shown`, async () => {
+      const { plain, at } = await jpegs()
+      const turned = make.spliced(plain, at, make.segment(0xe1, make.exif(orientation, secret)))
+      const clean = cleanPicture(turned)
+      const bytes = bytesOf(turned)
+      expect([clean.width, clean.height]).toEqual(orientation >= 5 ? [48, 64] : [64, 48])
+      expect(bytes.includes(secret)).toBe(false)
+      expect(bytes.length).toBe(plain.length + 36)
+      // Others read it as we do.
+      const shown = new Bun.Image(bytes).png()
+      await shown.bytes()
+      expect([shown.width, shown.height]).toEqual([clean.width, clean.height])
+      expect(bytesOf(bytes).equals(bytes)).toBe(true)
+    })
+
+  test('leaves the colors of a JPEG as they are meant', async () => {
+    const { plain, at } = await jpegs()
+    const profile = make.segment(0xe2, Buffer.concat([Buffer.from('ICC_PROFILE\0'), Buffer.from([1, 1]), Buffer.alloc(40, 7)]))
+    const colored = make.spliced(plain, at, profile)
+    expect(bytesOf(colored).equals(colored)).toBe(true)
+  })
+
+  test('goes out of a PNG: texts, times, EXIF, what nobody has named, and what stands behind the end', () => {
+    const plain = make.drawn()
+    const texts = ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf', 'prVt'].map((type) => make.pngChunk(type, Buffer.from(secret)))
+    expect(bytesOf(Buffer.concat([make.spliced(plain, 33, ...texts), Buffer.from(secret)])).equals(plain)).toBe(true)
+  })
+
+  test('goes out of a WebP, and its flags say so', async () => {
+    const pixels = make.pixelsOfWebp(await make.webpOf())
+    const told = make.riff([
+      ['VP8X', make.vp8x(0x0c, 64, 48)],
+      pixels,
+      ['EXIF', make.exif(1, secret)],
+      ['XMP ', Buffer.from(secret)],
+      ['what', Buffer.from(secret)],
+    ])
+    const plain = make.riff([['VP8X', make.vp8x(0, 64, 48)], pixels])
+    expect(bytesOf(Buffer.concat([told, Buffer.from(secret)])).equals(plain)).toBe(true)
+    expect([new Bun.Image(bytesOf(told)).metadata !== undefined, (await new Bun.Image(bytesOf(told)).metadata()).width]).toEqual([true, 64])
+  })
+
+  test('goes out of a GIF: comments and what programs put there, but not how often it goes round', () => {
+    const xmp = Buffer.from([0x21, 0xff, 11, ...Buffer.from('XMP DataXMP'), secret.length, ...Buffer.from(secret), 0])
+    const told = Buffer.concat([make.gifOf(32, 24, 3, [make.gifComment(secret), xmp]), Buffer.from(secret)])
+    const bytes = bytesOf(told)
+    expect([bytes.includes(secret), bytes.includes('NETSCAPE2.0')]).toEqual([false, true])
+    expect(bytes.equals(make.gifOf(32, 24, 3))).toBe(true)
+  })
+
+  test('goes out of an AVIF, in which nothing moves, and how it is turned stays', () => {
+    const told = make.avifOf(64, 48, { exif: Buffer.from(secret), xmp: Buffer.from(secret), turned: true, beside: [Buffer.from(secret)] })
+    const clean = cleanPicture(told)
+    const bytes = bytesOf(told)
+    expect([clean.width, clean.height, bytes.length, bytes.includes(secret), bytes.includes('not coded')]).toEqual([
+      48,
+      64,
+      told.length,
+      false,
+      true,
+    ])
+    expect(bytes.includes('rdf+xml')).toBe(false)
+    const real = cleanPicture(make.smallAvif)
+    expect([real.width, real.height, bytesOf(make.smallAvif).equals(make.smallAvif)]).toEqual([2, 2, true])
+  })
+})
+
+describe('what is refused', () => {
+  test('is what is none of the formats, whatever it says of itself', () => {
+    const strangers = [
+      '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      '<!doctype html><script>alert(1)</script>',
+      '%PDF-1.7',
+      'BM\0\0\0\0\0\0\0\0\0\0\0\0',
+      'II*\0',
+      'GIF88a',
+      'RIFF\x10\0\0\0WAVE',
+      '',
+      '\xff\xd8',
+      '\0\0\0\x18ftypheic\0\0\0\0heicmif1',
+    ]
+    for (const text of strangers) {
+      const bytes = Buffer.from(text, 'latin1')
+      expect([text, refusalOf(bytes).split(':')[0], beginsAsPicture(bytes)]).toEqual([text, 'UNKNOWN', false])
+    }
+  })
+
+  const bomb = (width: number, height: number) =>
+    Buffer.concat([make.drawn(1, 1).subarray(0, 8), make.pngChunk('IHDR', make.pngHeader(width, height)), make.drawn().subarray(33)])
+
+  test('is what claims too many pixels, by its header alone', async () => {
+    const tooMany = 'TOO_LARGE: The picture has more than 50 megapixels'
+    expect(refusalOf(bomb(65_535, 65_535))).toBe(tooMany)
+    expect(refusalOf(bomb(7_072, 7_071))).toBe(tooMany)
+    expect(refusalOf(bomb(7_072, 7_070))).toBe('taken')
+    expect(refusalOf(bomb(32_768, 100))).toBe('TOO_LARGE: A side of the picture is longer than 32,767 pixels')
+    expect(refusalOf(bomb(0, 5))).toStartWith('BROKEN')
+    expect(refusalOf(make.gifOfPoints(65_535, 65_535, 1))).toBe(tooMany)
+    expect(refusalOf(make.riff([['VP8X', make.vp8x(0, 16_384, 16_384)], make.pixelsOfWebp(await make.webpOf())]))).toBe(tooMany)
+    expect(refusalOf(make.avifOf(65_535, 65_535))).toBe(tooMany)
+    // A small claim before large pixels.
+    expect(refusalOf(make.avifOf(64, 48, { coded: [65_535, 65_535] }))).toBe(tooMany)
+    const jpeg = Buffer.from(await make.jpegOf())
+    const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]))
+    jpeg.writeUInt16BE(65_000, frame + 5)
+    jpeg.writeUInt16BE(65_000, frame + 7)
+    expect(refusalOf(jpeg)).toBe(tooMany)
+  })
+
+  test('is what moves in too many frames, or in too large ones', () => {
+    expect(refusalOf(make.gifOfPoints(10, 10, 1_000))).toBe('taken')
+    expect(refusalOf(make.gifOfPoints(10, 10, 10_000))).toBe('TOO_LARGE: The picture has more than 1,000 frames')
+    const start = make.gifOfPoints(5_000, 5_000, 0).subarray(0, -1)
+    const large = Buffer.from([0x2c, 0, 0, 0, 0, 0x88, 0x13, 0x88, 0x13, 0, 7, 1, 129, 0])
+    const frames = Buffer.concat([start, ...Array.from({ length: 41 }, () => large), Buffer.from([0x3b])])
+    expect(refusalOf(frames)).toBe('TOO_LARGE: The frames of the picture have more than 1000 megapixels together')
+  })
+
+  test('is what claims two sizes, or a frame outside of itself', async () => {
+    const pixels = make.pixelsOfWebp(await make.webpOf())
+    expect(refusalOf(make.riff([['VP8X', make.vp8x(0, 10, 10)], pixels]))).toStartWith('BROKEN')
+    const gif = make.gifOf(32, 24)
+    const at = gif.indexOf(Buffer.from([0x2c, 0, 0, 0, 0, 32, 0, 24, 0]))
+    gif[at + 1] = 5
+    expect(refusalOf(gif)).toStartWith('BROKEN')
+  })
+
+  test('is a PNG of which a checksum is wrong, and a JPEG that loads in hundreds of steps', async () => {
+    const png = Buffer.from(make.drawn())
+    png[60] = (png[60] ?? 0) ^ 1
+    expect(refusalOf(png)).toBe('BROKEN: The picture is damaged or cut short: a checksum is wrong')
+    const jpeg = await make.jpegOf()
+    const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]))
+    const steps = Array.from({ length: 101 }, () => jpeg.subarray(scan, -2))
+    expect(refusalOf(Buffer.concat([jpeg.subarray(0, scan), ...steps, Buffer.from([0xff, 0xd9])]))).toContain('too many scans')
+  })
+})

@@ -5,6 +5,7 @@ import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import { accountRoutes } from './modules/account/routes.ts'
+import { totpRoutes } from './modules/account/totp-routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
@@ -52,6 +53,7 @@ export function createApp(deps: AppDeps) {
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
     .use(authRoutes(deps))
     .use(accountRoutes(deps))
+    .use(totpRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(hostRoutes(deps))

@@ -31,6 +31,7 @@ import { platformParts } from './modules/platform/parts.ts'
 import { processorAccountParts } from './modules/processor-account/parts.ts'
 import { repaymentParts } from './modules/repayment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
+import { secondFactorParts } from './modules/second-factor/parts.ts'
 import { serviceProviderParts } from './modules/service-provider/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
 import { trustParts } from './modules/trust/parts.ts'
@@ -61,6 +62,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(idempotencyParts)
     .add(shopParts)
     .add(authParts)
+    .add(secondFactorParts)
     .add(merchantParts)
     .add(kybParts)
     .add(trustParts)

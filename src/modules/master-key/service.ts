@@ -11,6 +11,7 @@ import { secretSeal } from '../lending-document/domain.ts'
 import { paymentTokenSeal } from '../payment/domain.ts'
 import { accountSeal } from '../processor-account/domain.ts'
 import { providerSecretSeal } from '../service-provider/domain.ts'
+import { totpSeal } from '../second-factor/domain.ts'
 import { keySeal, walletSeal } from '../shop/domain.ts'
 import { webhookSecretSeal } from '../webhook/domain.ts'
 import { type SealedRow, type SealedTable, sealedColumns, masterKeyStore as store } from './store.ts'
@@ -32,6 +33,7 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   lending_documents: ({ key: [id = ''], owner: [applicationId = '', key = ''] }) => secretSeal({ id, applicationId, key }),
   payments: ({ key: [id = ''] }) => paymentTokenSeal(id),
   processor_accounts: ({ key: [id = ''], owner: [shopId = '', processor = ''] }) => accountSeal({ id, shopId, processor }),
+  second_factors: ({ key: [userId = ''] }) => totpSeal(userId),
   service_providers: ({ key: [id = ''] }) => providerSecretSeal(id),
   webhook_endpoints: ({ key: [id = ''], owner: [shopId = ''] }) => webhookSecretSeal(shopId, id),
 }

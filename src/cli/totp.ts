@@ -6,7 +6,7 @@ import { withExistingInstance } from './with-instance.ts'
 
 /** `souk totp remove`: lets in again who has lost their authenticator app and their recovery codes. */
 export async function totp({ config, positionals: [what], values }: Input): Promise<number> {
-  if (what !== 'remove') throw new UsageError('say `souk totp remove --email you@example.com`')
+  if (what !== 'remove') throw new UsageError('`souk totp remove` is what there is: `souk totp --help` shows how it is called')
   const email = values.get('email')
   if (email === undefined) throw new UsageError('--email is missing: `souk totp remove --email you@example.com`')
   return withExistingInstance(config(), async ({ deps }) => {

@@ -40,7 +40,7 @@ describe('one-time codes by the clock', () => {
   })
 
   test('a code that two steps share is of the later one, so that it is not taken again', () => {
-    let step = 1
+    let step = 2
     while (totpCode(secret, step) !== totpCode(secret, step - 1) && totpCode(secret, step) !== totpCode(secret, step - 2)) step++
     expect(totpStepOf(secret, totpCode(secret, step), (step - 1) * 30_000)).toBe(step)
   }, 60_000)

@@ -58,7 +58,7 @@ describe('beginning a second factor', () => {
     expect((await confirm(second)).status).toBe(409)
   })
 
-  test('it is confirmed within the hour, with six digits, and nothing else does it', async () => {
+  test('it is confirmed with the six digits that the app shows, and nothing else does it', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const confirm = (code: unknown) => app.call('POST', '/auth/totp/confirm', { token, body: { code } })
@@ -69,8 +69,7 @@ describe('beginning a second factor', () => {
     for (const code of [wrong(app, secret), `${good}0`, `0${good}`, good.slice(1), arabic, ' ', `${good}\n`])
       expect([code, (await confirm(code)).status]).toEqual([code, 401])
     for (const code of ['', 123456, null, ['1'], 'x'.repeat(65)]) expect([code, (await confirm(code)).status]).toEqual([code, 400])
-    app.clock.advance(60 * minute)
-    expect((await app.call('POST', '/auth/totp/confirm', { token, body: { code: good } })).status).toBeOneOf([401, 409])
+    expect((await confirm(good)).status).toBe(200)
   })
 
   test('what was begun an hour ago is not confirmed any more', async () => {
@@ -198,7 +197,7 @@ describe('logging in with a second factor', () => {
 
   test('one code sent to two processes at once lets one in', async () => {
     await using app = await testApp()
-    await using second = await testApp({}, { database: app.database, startAt: app.clock.now() })
+    await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
     const { secret, recoveryCodes } = await confirmedTotp(app, merchant.token)
     second.clock.advance(step)
@@ -229,8 +228,6 @@ describe('wrong codes', () => {
     expect((await logIn(app, other)).status).toBe(200)
     // Who is logged in stays so.
     expect((await app.call('GET', '/merchant/me', { token: merchant.token })).status).toBe(200)
-    app.clock.advance(enough - 1)
-    expect((await logIn(app, merchant, next(app, secret).slice(0, 0) || 'x')).status).toBeOneOf([401, 429])
     expect((await actions(app, 'totp.shut')).map(({ actor, subject, after }) => [actor, subject, after])).toEqual([
       [merchant.id, merchant.id, { wrongCodes: 10, minutes: 15 }],
     ])
@@ -254,7 +251,7 @@ describe('wrong codes', () => {
 
   test('many at once do not slip under the limit, in two processes either', async () => {
     await using app = await testApp()
-    await using second = await testApp({}, { database: app.database, startAt: app.clock.now() })
+    await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
     const { secret } = await confirmedTotp(app, merchant.token)
     const code = wrong(app, secret)

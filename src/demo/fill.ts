@@ -21,6 +21,7 @@ import { type Market, sell } from './orders.ts'
 import { inThePast } from './past.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
 import { fillRates } from './rates.ts'
+import { makeCarefulOperator } from './second-factor.ts'
 import { addressAt } from './shop.ts'
 import { shopsAbroad } from './shops-abroad.ts'
 import { makePartnerships, setUpPayments } from './ways-to-pay.ts'
@@ -87,6 +88,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
 
 async function makeOperator(deps: AppDeps, start: number): Promise<void> {
   if (!(await hasSuperAdmin(deps))) await createSuperAdmin(inThePast(deps, start), demoOperator)
+  await makeCarefulOperator(deps, start)
 }
 
 /** Everything that a shop has before its first order. */

@@ -75,8 +75,9 @@ const changes: Record<string, Prepare> = {
     shopId: null,
   }),
   'DELETE /auth/totp': async (shop) => {
-    const { recoveryCodes } = await confirmedTotp(shop.app, shop.token)
-    return { path: '/auth/totp', body: { password: shop.password, code: recoveryCodes[0] }, shopId: null }
+    const { secret } = await confirmedTotp(shop.app, shop.token)
+    const code = codeAt(secret, shop.app.clock.now(), 1)
+    return { path: '/auth/totp', body: { password: shop.password, code }, shopId: null }
   },
   'PATCH /shops/v2': () => ({
     path: '/shops/v2',

@@ -27,20 +27,16 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
         },
       },
     )
-    .post(
-      '/auth/totp/confirm',
-      ({ principal, actor, body }) => confirmTotp(deps, { who: principal as LoggedIn, actor }, body.code),
-      {
-        access: 'merchantOrSuperAdmin',
-        body: ConfirmTotp,
-        response: { 200: RecoveryCodes, ...errorResponses(401, 403, 404, 409, 413, 415) },
-        detail: {
-          summary: 'Turn the second factor on',
-          description:
-            'With a code of what was begun; a wrong one is 401 and changes nothing. That code counts as used: the next login takes the next one. All other sessions of the account end, since they were begun without it. A new password, also by a reset, leaves the second factor on. 409 where nothing was begun within the hour, or it is on. An `Idempotency-Key` has no effect; recovery codes that got lost on the way come anew by removing the factor and beginning another.',
-        },
+    .post('/auth/totp/confirm', ({ principal, actor, body }) => confirmTotp(deps, { who: principal as LoggedIn, actor }, body.code), {
+      access: 'merchantOrSuperAdmin',
+      body: ConfirmTotp,
+      response: { 200: RecoveryCodes, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Turn the second factor on',
+        description:
+          'With a code of what was begun; a wrong one is 401 and changes nothing. That code counts as used: the next login takes the next one. All other sessions of the account end, since they were begun without it. A new password, also by a reset, leaves the second factor on. 409 where nothing was begun within the hour, or it is on. An `Idempotency-Key` has no effect; recovery codes that got lost on the way come anew by removing the factor and beginning another.',
       },
-    )
+    })
     .delete(
       '/auth/totp',
       async ({ principal, actor, body, request, set }) => {

@@ -18,8 +18,11 @@ export async function beginTotp(deps: MerchantDeps, { who: { id }, actor }: Who)
 }
 
 /** Turns it on. @throws AppError as `confirmFactor` */
-export const confirmTotp = (deps: MerchantDeps, { who: { id, sessionId }, actor }: Who, code: string): Promise<{ recoveryCodes: string[] }> =>
-  confirmFactor(deps, { id, sessionId, actor }, code)
+export const confirmTotp = (
+  deps: MerchantDeps,
+  { who: { id, sessionId }, actor }: Who,
+  code: string,
+): Promise<{ recoveryCodes: string[] }> => confirmFactor(deps, { id, sessionId, actor }, code)
 
 /**
  * Turns it off, for whoever knows the password and has a code: a stolen token is not enough.

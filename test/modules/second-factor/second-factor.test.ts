@@ -51,8 +51,7 @@ describe('beginning a second factor', () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const [first, second] = [await begunTotp(app, token), await begunTotp(app, token)]
-    const confirm = (secret: string) =>
-      app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
+    const confirm = (secret: string) => app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
     expect([first === second, (await confirm(first)).status, (await confirm(second)).status]).toEqual([false, 401, 200])
     expect((await app.call('POST', '/auth/totp', { token })).status).toBe(409)
     expect((await confirm(second)).status).toBe(409)
@@ -136,9 +135,9 @@ describe('logging in with a second factor', () => {
       expect((await logIn(app, person, code)).status).toBe(401)
       const spaced = next(app, secret).replace(/^.../, '$& ')
       expect((await logIn(app, person, spaced)).status).toBe(200)
-      expect((await app.call('POST', '/api/v3/merchant/login', { body: { email: person.email, password: person.password } })).body.error).toBe(
-        'TOTP_REQUIRED',
-      )
+      expect(
+        (await app.call('POST', '/api/v3/merchant/login', { body: { email: person.email, password: person.password } })).body.error,
+      ).toBe('TOTP_REQUIRED')
     })
 
   test('a wrong password is answered as ever, with or without a code, for those with a factor, without, and for nobody', async () => {
@@ -281,7 +280,11 @@ describe('recovery codes', () => {
     const kept = JSON.stringify([await rowOf(app, merchant), await app.deps.db.read.select().from(auditLog)])
     for (const code of recoveryCodes) expect(kept.includes(code) || kept.includes(code.replaceAll('-', ''))).toBe(false)
     const [first = '', second = '', third = ''] = recoveryCodes
-    for (const code of [first, second.toUpperCase().replaceAll('-', ' '), third.replaceAll('-', '').replaceAll('0', 'O').replaceAll('1', 'l')]) {
+    for (const code of [
+      first,
+      second.toUpperCase().replaceAll('-', ' '),
+      third.replaceAll('-', '').replaceAll('0', 'O').replaceAll('1', 'l'),
+    ]) {
       expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 200])
       expect([code, (await logIn(app, merchant, code)).status]).toEqual([code, 401])
     }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog } from '../../../db/schema/people.ts'
 import { secondFactors } from '../../../db/schema/second-factor.ts'
+import { faultySeals } from '../../../src/modules/master-key/index.ts'
 import { removeSecondFactor, resetUserPassword } from '../../../src/modules/merchant/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { customerIn } from '../../support/customers.ts'
@@ -45,6 +46,18 @@ describe('beginning a second factor', () => {
     const row = await rowOf(app, merchant)
     expect(row?.sealedSecret.startsWith(`${app.deps.keyring.encryption()[0]?.version}.`)).toBe(true)
     expect(JSON.stringify([row, await app.deps.db.read.select().from(auditLog), app.logged])).not.toContain(body.secret)
+  })
+
+  test('a secret opens for its owner alone, and souk check sees where it does not', async () => {
+    await using app = await testApp()
+    const [merchant, other] = [await app.merchant(), await app.merchant()]
+    await confirmedTotp(app, merchant.token)
+    await confirmedTotp(app, other.token)
+    expect(await faultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
+    const sealedSecret = (await rowOf(app, other))?.sealedSecret ?? ''
+    await app.deps.db.write((tx) => tx.update(secondFactors).set({ sealedSecret }).where(eq(secondFactors.userId, merchant.id)))
+    expect(await faultySeals(app.deps)).toEqual({ closed: [{ table: 'second_factors', rows: 1 }], outdated: [] })
+    expect((await logIn(app, merchant, '123456')).status).toBe(500)
   })
 
   test('beginning again replaces the secret, and only the last one confirms', async () => {

@@ -6,6 +6,7 @@ import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { accountPageRoutes } from './modules/account-page/routes.ts'
+import { totpRoutes } from './modules/account/totp-routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
@@ -61,6 +62,7 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes(deps))
     .use(passwordResetRoutes(deps))
     .use(accountPageRoutes(deps))
+    .use(totpRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(hostRoutes(deps))

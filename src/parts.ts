@@ -37,6 +37,7 @@ import { platformParts } from './modules/platform/parts.ts'
 import { processorAccountParts } from './modules/processor-account/parts.ts'
 import { repaymentParts } from './modules/repayment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
+import { secondFactorParts } from './modules/second-factor/parts.ts'
 import { serviceProviderParts } from './modules/service-provider/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
 import { trustParts } from './modules/trust/parts.ts'
@@ -69,6 +70,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(shopParts)
     .add(mailParts)
     .add(authParts)
+    .add(secondFactorParts)
     .add(merchantParts)
     .add(kybParts)
     .add(trustParts)

@@ -25,6 +25,7 @@ import postgresMail from './postgres/0021_mail.sql' with { type: 'text' }
 import postgresDiscounts from './postgres/0022_discounts.sql' with { type: 'text' }
 import postgresShipping from './postgres/0023_shipping.sql' with { type: 'text' }
 import postgresMedia from './postgres/0024_media.sql' with { type: 'text' }
+import postgresSecondFactor from './postgres/0025_second-factor.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -50,6 +51,7 @@ import sqliteMail from './sqlite/0021_mail.sql' with { type: 'text' }
 import sqliteDiscounts from './sqlite/0022_discounts.sql' with { type: 'text' }
 import sqliteShipping from './sqlite/0023_shipping.sql' with { type: 'text' }
 import sqliteMedia from './sqlite/0024_media.sql' with { type: 'text' }
+import sqliteSecondFactor from './sqlite/0025_second-factor.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -77,6 +79,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0022_discounts', statements: sqliteDiscounts },
   { tag: '0023_shipping', statements: sqliteShipping },
   { tag: '0024_media', statements: sqliteMedia },
+  { tag: '0025_second-factor', statements: sqliteSecondFactor },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -105,4 +108,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0022_discounts', statements: postgresDiscounts },
   { tag: '0023_shipping', statements: postgresShipping },
   { tag: '0024_media', statements: postgresMedia },
+  { tag: '0025_second-factor', statements: postgresSecondFactor },
 ]

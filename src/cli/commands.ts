@@ -43,6 +43,16 @@ Works beside a running server.`,
 Ends all their sessions. Works beside a running server.`,
     run: async (input) => (await import('./reset-password.ts')).resetPassword(input),
   },
+  totp: {
+    summary: 'Let in again a merchant or a super admin who has lost their second factor',
+    positionals: ['remove'],
+    flags: { email: { value: 'EMAIL', meaning: 'The e-mail address that they log in with (required)' }, 'data-dir': dataDir },
+    details: `  souk totp remove --email you@example.com
+
+They log in with the password alone then, and may set up another. Be sure that it is they who ask: whoever knows the password is let
+in by this. Ends no session. Works beside a running server.`,
+    run: async (input) => (await import('./totp.ts')).totp(input),
+  },
   demo: {
     summary: 'Fill a demo shop and serve it; run again, it serves',
     flags: listening,

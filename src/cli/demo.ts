@@ -3,6 +3,7 @@ import { demoCustomer, demoOperator, demoShop } from '../demo/data.ts'
 import { demoShops, fillDemo } from '../demo/fill.ts'
 import { type DemoPayments, startPayments } from '../demo/payments.ts'
 import { pastProcessors } from '../demo/processors.ts'
+import { demoCarefulOperator } from '../demo/second-factor.ts'
 import type { Instance } from '../instance.ts'
 import { listOrders } from '../modules/order/index.ts'
 import { currentKeys, shopNamed } from '../modules/shop/index.ts'
@@ -52,6 +53,7 @@ async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }
   Merchant          ${email}  /  ${password}
   More merchants    ${others.join(', ')}  /  ${password}
   Super admin       ${demoOperator.email}  /  ${demoOperator.password}
+  With a code       ${demoCarefulOperator.email}  /  ${demoCarefulOperator.password}  (and a code: the secret for an authenticator app is ${demoCarefulOperator.secret})
   Customer          ${demoCustomer.email}  /  ${demoCustomer.password}
   Publishable key   ${publishable}
   Secret key        ${secret}

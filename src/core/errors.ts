@@ -6,13 +6,16 @@ export class AppError extends Error {
   override readonly name = 'AppError'
   /** Seconds after which trying again makes sense; sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
+  /** Stands in the answer's `error`, in the place of the status's name: what a program tells this refusal from others by. */
+  readonly word: string | undefined
   constructor(
     readonly code: ErrorCode,
     publicMessage: string,
-    { retryAfterSeconds, ...options }: ErrorOptions & { retryAfterSeconds?: number } = {},
+    { retryAfterSeconds, word, ...options }: ErrorOptions & { retryAfterSeconds?: number; word?: string } = {},
   ) {
     super(publicMessage, options)
     this.retryAfterSeconds = retryAfterSeconds
+    this.word = word
   }
 }
 

@@ -25,6 +25,7 @@ import { inThePast } from './past.ts'
 import { stillLife } from './pictures.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
 import { fillRates } from './rates.ts'
+import { makeCarefulOperator } from './second-factor.ts'
 import { addressAt } from './shop.ts'
 import { shopsAbroad } from './shops-abroad.ts'
 import { makePartnerships, setUpPayments } from './ways-to-pay.ts'
@@ -94,6 +95,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
 
 async function makeOperator(deps: AppDeps, start: number): Promise<void> {
   if (!(await hasSuperAdmin(deps))) await createSuperAdmin(inThePast(deps, start), demoOperator)
+  await makeCarefulOperator(deps, start)
 }
 
 /** Everything that a shop has before its first order. */

@@ -37,6 +37,7 @@ const rules = {
   login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
   loggedIn: { who: 'whoever is logged in', tokens: ['merchant', 'customer', 'superAdmin'], browsers: true, limitsWrites: true },
   merchant: { who: 'merchants', tokens: ['merchant'] },
+  merchantOrSuperAdmin: { who: 'merchants and super admins', tokens: ['merchant', 'superAdmin'] },
   approvedMerchant: { who: 'merchants whose KYB record is approved', tokens: ['merchant'], approvedKyb: true },
   approvedMerchantOrSuperAdmin: {
     who: 'merchants whose KYB record is approved, and super admins',

@@ -67,6 +67,7 @@ describeProcesses('the command line', () => {
     'import products.csv --shop x',
     'import products.csv --shop x --dry-run',
     'reset-password --email a@example.com',
+    'totp remove --email a@example.com',
     'audit export',
     'rotate-keys',
   ])('souk %s makes no instance where there is none: a wrong directory stays as it is', async (line) => {

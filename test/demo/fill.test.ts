@@ -10,6 +10,7 @@ import { rebuildKpis } from '../../jobs/rebuild-kpis.ts'
 import { demoCustomer, demoOperator, demoShop } from '../../src/demo/data.ts'
 import { demoShops, fillDemo } from '../../src/demo/fill.ts'
 import { pastProcessors } from '../../src/demo/processors.ts'
+import { demoCarefulOperator } from '../../src/demo/second-factor.ts'
 import { dayMs } from '../../src/lib/day.ts'
 import { decimalsOf } from '../../src/lib/money.ts'
 import { replay } from '../../src/modules/credit/index.ts'
@@ -20,6 +21,7 @@ import { trustFindings } from '../../src/modules/trust/index.ts'
 import type { AppDeps } from '../../src/parts.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { ok } from '../support/selling.ts'
+import { codeAt } from '../support/totp.ts'
 
 const demoApp = () => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { processors: pastProcessors })
 
@@ -95,6 +97,7 @@ const countBy = (rows: readonly Json[], of: (row: Json) => string): Record<strin
 async function contentsOf({ deps }: TestApp): Promise<Json[]> {
   const tables = [
     'users',
+    'second_factors',
     'shops',
     'products',
     'variants',
@@ -144,6 +147,13 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
 }
 
 describe('the filled demo has', () => {
+  test('the filled demo has an operator who is asked for a code, which the secret that is printed gives', async () => {
+    const { secret, ...login } = demoCarefulOperator
+    const asked = await app.call('POST', '/merchant/login', { body: login })
+    expect([asked.status, asked.body.error]).toEqual([401, 'TOTP_REQUIRED'])
+    ok(await app.call('POST', '/merchant/login', { body: { ...login, code: codeAt(secret, app.clock.now()) } }))
+  })
+
   test('the filled demo has something to show on every dashboard of an operator, and in every ranking', async () => {
     const { email, password } = demoOperator
     const { data } = ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body

@@ -22,6 +22,7 @@ import { drawn } from '../support/pictures.ts'
 import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { begunTotp, codeAt, confirmedTotp } from '../support/totp.ts'
 import { methodology, provider, walletOf } from '../support/trust.ts'
 
 type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
@@ -69,6 +70,17 @@ const changes: Record<string, Prepare> = {
   'DELETE /auth/sessions/:id': async ({ app, token }) => ({
     path: `/auth/sessions/${(await app.call('GET', '/auth/sessions', { token })).body.data[0].id}`,
   }),
+  'POST /auth/totp': () => ({ path: '/auth/totp', shopId: null }),
+  'POST /auth/totp/confirm': async (shop) => ({
+    path: '/auth/totp/confirm',
+    body: { code: codeAt(await begunTotp(shop.app, shop.token), shop.app.clock.now()) },
+    shopId: null,
+  }),
+  'DELETE /auth/totp': async (shop) => {
+    const { secret } = await confirmedTotp(shop.app, shop.token)
+    const code = codeAt(secret, shop.app.clock.now(), 1)
+    return { path: '/auth/totp', body: { password: shop.password, code }, shopId: null }
+  },
   'PATCH /shops/v2': () => ({
     path: '/shops/v2',
     body: { title: 'Another title', contact: { email: `${planted}@example.com`, phone: planted }, address: { line1: planted } },
@@ -286,7 +298,7 @@ async function borrowing(shop: Selling): Promise<Selling> {
 const changesNothing = new Set(['POST /admin/lending-application/credit-tier/preview'])
 
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
-const ofMerchants = ['loggedIn', 'merchant', 'approvedMerchant', 'approvedMerchantOrSuperAdmin', 'management']
+const ofMerchants = ['loggedIn', 'merchant', 'merchantOrSuperAdmin', 'approvedMerchant', 'approvedMerchantOrSuperAdmin', 'management']
 const audited = new Set([...ofMerchants, 'secretKey', 'secretKeyOrCustomer', 'order', 'superAdmin', 'operator'])
 
 const from = '203.0.113.7'

@@ -44,6 +44,8 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? runsDefault)
 const neverSucceed: Record<string, string> = {
   'POST /auth/password': 'it takes the password by which the run logs in again, and would change it',
   'POST /auth/password/reset': 'it takes a token that only a mail holds',
+  'POST /auth/totp/confirm': 'it takes a code of what was begun, and logins would ask for more of them',
+  'DELETE /auth/totp': 'it takes a code of a second factor that is on',
   'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
   'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',

@@ -15,6 +15,7 @@ export const refused: Record<
 > = {
   loggedIn: { unknown: ['secret', 'publishable', 'integration'], forbidden: [] },
   merchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
+  merchantOrSuperAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
   approvedMerchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   approvedMerchantOrSuperAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
   management: { unknown: ['integration'], forbidden: ['customer', 'superAdmin', 'publishable'] },

@@ -1,1 +1,2 @@
 export { changePassword } from './service.ts'
+export { beginTotp, confirmTotp, removeTotp } from './totp.ts'

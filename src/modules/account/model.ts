@@ -2,6 +2,30 @@ import { t } from 'elysia'
 import { text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
+import { codeLengthMax, recoveryCodeCount } from '../second-factor/domain.ts'
 
-/** The one before is checked against nothing but its length: what is wrong with it is not told. */
-export const ChangePassword = t.Object({ current: text(passwordLength.maxLength, { minLength: 1 }), password: NewPassword })
+/** Checked against nothing but its length: what is wrong with it is not told. */
+const KnownPassword = text(passwordLength.maxLength, { minLength: 1 })
+const Code = (description: string) => text(codeLengthMax, { minLength: 1, description })
+
+export const ChangePassword = t.Object({ current: KnownPassword, password: NewPassword })
+
+export const BegunTotp = t.Object(
+  {
+    secret: t.String({ description: 'In base32, to type into an authenticator app; shown this once' }),
+    otpauthUri: t.String({ description: 'The same as `otpauth://totp/…`, to show as a QR code; shown this once' }),
+  },
+  { title: 'BegunTotp' },
+)
+export const ConfirmTotp = t.Object({ code: Code('Six digits, as the authenticator app shows them now') })
+export const RecoveryCodes = t.Object(
+  {
+    recoveryCodes: t.Array(t.String(), {
+      minItems: recoveryCodeCount,
+      maxItems: recoveryCodeCount,
+      description: 'Each stands in for a code once; shown this once',
+    }),
+  },
+  { title: 'RecoveryCodes' },
+)
+export const RemoveTotp = t.Object({ password: KnownPassword, code: Code('Of the authenticator app, or a recovery code') })

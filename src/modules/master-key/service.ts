@@ -11,6 +11,7 @@ import { secretSeal } from '../lending-document/domain.ts'
 import { mailSeal } from '../mail/domain.ts'
 import { paymentTokenSeal } from '../payment/domain.ts'
 import { accountSeal } from '../processor-account/domain.ts'
+import { totpSeal } from '../second-factor/domain.ts'
 import { providerSecretSeal } from '../service-provider/domain.ts'
 import { keySeal, walletSeal } from '../shop/domain.ts'
 import { webhookSecretSeal } from '../webhook/domain.ts'
@@ -34,6 +35,7 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   mails: ({ key: [id = ''] }) => mailSeal(id),
   payments: ({ key: [id = ''] }) => paymentTokenSeal(id),
   processor_accounts: ({ key: [id = ''], owner: [shopId = '', processor = ''] }) => accountSeal({ id, shopId, processor }),
+  second_factors: ({ key: [userId = ''] }) => totpSeal(userId),
   service_providers: ({ key: [id = ''] }) => providerSecretSeal(id),
   webhook_endpoints: ({ key: [id = ''], owner: [shopId = ''] }) => webhookSecretSeal(shopId, id),
 }

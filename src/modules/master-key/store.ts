@@ -14,6 +14,7 @@ export const sealedColumns = {
   mails: { sealed: 'sealed', key: ['id'], owner: [] },
   payments: { sealed: 'sealed_token', key: ['id'], owner: [] },
   processor_accounts: { sealed: 'sealed_settings', key: ['id'], owner: ['shop_id', 'processor'] },
+  second_factors: { sealed: 'sealed_secret', key: ['user_id'], owner: [] },
   service_providers: { sealed: 'sealed_secret', key: ['id'], owner: [] },
   webhook_endpoints: { sealed: 'sealed_secret', key: ['id'], owner: ['shop_id'] },
 } as const satisfies Record<string, { sealed: string; key: readonly string[]; owner: readonly string[] }>

@@ -1,6 +1,7 @@
 export type { MerchantDeps } from './parts.ts'
 export {
   changeUserPassword,
+  checkUserPassword,
   createMerchant,
   createSuperAdmin,
   hasSuperAdmin,
@@ -9,6 +10,7 @@ export {
   login,
   merchantShops,
   readMerchant,
+  removeSecondFactor,
   resetUserPassword,
   setUserPassword,
   signUp,

@@ -4,11 +4,21 @@ import { isoTimes } from '../../lib/records.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
 import { KybRecord } from '../kyb/model.ts'
+import { codeLengthMax } from '../second-factor/domain.ts'
 import { ShopName, ShopRecord } from '../shop/model.ts'
 import type { User } from './domain.ts'
 
 /** A login is checked against nothing but its length: what is wrong with it is not told. */
-export const LoginBody = t.Object({ email: text(254, { minLength: 1 }), password: text(passwordLength.maxLength, { minLength: 1 }) })
+export const LoginBody = t.Object({
+  email: text(254, { minLength: 1 }),
+  password: text(passwordLength.maxLength, { minLength: 1 }),
+  code: t.Optional(
+    text(codeLengthMax, {
+      minLength: 1,
+      description: 'Of the authenticator app, or a recovery code; ignored where the account has no second factor',
+    }),
+  ),
+})
 export const SignupBody = t.Object({
   email: Email,
   password: NewPassword,

@@ -14,7 +14,8 @@ export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
     response: { 200: LoginAnswer, ...errorResponses(401, 413, 415, 429) },
     detail: {
       summary: 'Log in as a merchant or a super admin',
-      description: 'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429.',
+      description:
+        'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429. Where the account has a second factor (POST /auth/totp), a right password without a good `code` is answered 401 with `error: "TOTP_REQUIRED"`, and is no failed login; a wrong password is answered as ever, whatever the code. A code of the step before or after the present one is taken too; each is taken once, and none from before the latest that was taken. A recovery code stands in for one. After ten wrong codes in a row, from wherever, a right password for the account is answered 429 for 15 minutes, whatever code comes with it.',
     },
   })
 

@@ -9,6 +9,7 @@ import { audit, audited } from '../audit/index.ts'
 import { type Account, byAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { noteSignUp } from '../kpi/index.ts'
+import { assertNoFactor, passFactor, removeFactor } from '../second-factor/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop, shopsOf } from '../shop/index.ts'
 import type { User } from './domain.ts'
 import type { MerchantDeps } from './parts.ts'
@@ -28,14 +29,26 @@ const accountOf = (email: string, user: User | undefined): Account => ({
 
 /**
  * Logs a merchant or a super admin in.
- * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password; RATE_LIMITED, UNAVAILABLE
+ * @param code of their authenticator app, or a recovery code: looked at where they have a second factor, once the password was right
+ * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password, and with `TOTP_REQUIRED` where a right password
+ *   needs a code; RATE_LIMITED, UNAVAILABLE
  */
-export async function login(deps: MerchantDeps, { email, password }: Credentials, caller: Caller): Promise<Login> {
+export async function login(
+  deps: MerchantDeps,
+  { email, password, code }: Credentials & { code?: string | undefined },
+  caller: Caller,
+): Promise<Login> {
   const user = await deps.userStore.findByEmail(normalEmail(email))
   await checkPassword(deps, accountOf(email, user), { address: caller.limitKey, password }, { accountId: user?.id, from: caller })
   if (!user) throw new Error('a password was right for nobody')
   const actor = { ...caller, id: user.id }
-  const holds = (tx: Writer) => deps.userStore.hasPassword(tx, user.id, user.passwordHash)
+  const hasPassed = await passFactor(deps, { id: user.id, actor }, code)
+  const holds = async (tx: Writer) => {
+    if (!(await deps.userStore.hasPassword(tx, user.id, user.passwordHash))) return false
+    // Between the look at the factor and this write somebody may have turned one on.
+    if (!hasPassed) await assertNoFactor(tx, deps, user.id)
+    return true
+  }
   return startSession(deps, { id: user.id, role: user.role }, actor, { caller, holds })
 }
 
@@ -98,6 +111,22 @@ export async function signUp(
 }
 
 /**
+ * Asks a merchant or a super admin who is logged in for their password again.
+ * @param address what the caller is limited by: tries count like those of a login
+ * @throws AppError UNAUTHENTICATED when it is wrong; RATE_LIMITED, UNAVAILABLE
+ */
+export async function checkUserPassword(
+  deps: MerchantDeps,
+  { id, actor }: { id: string; actor: Actor },
+  password: string,
+  address: string,
+): Promise<User> {
+  const user = await readMerchant(deps, id)
+  await checkPassword(deps, accountOf(user.email, user), { address, password }, { accountId: id, from: actor })
+  return user
+}
+
+/**
  * Changes the password of a merchant or a super admin who knows the one before, and ends their other sessions.
  * @throws AppError UNAUTHENTICATED when that one is wrong; RATE_LIMITED, UNAVAILABLE
  */
@@ -107,8 +136,7 @@ export async function changeUserPassword(
   { current, password }: { current: string; password: string },
   address: string,
 ): Promise<void> {
-  const user = await readMerchant(deps, id)
-  await checkPassword(deps, accountOf(user.email, user), { address, password: current }, { accountId: id, from: actor })
+  const user = await checkUserPassword(deps, { id, actor }, current, address)
   const passwordHash = await deps.passwords.hash(password, { kind: 'merchant', address })
   await audited(deps, { actor }, { action: 'password.changed', subject: id }, async (tx, tell) => {
     if (!(await deps.userStore.hasPassword(tx, id, user.passwordHash))) throw passwordChanged()
@@ -145,6 +173,15 @@ export async function setUserPassword(tx: Writer, deps: MerchantDeps, id: string
 
 /** The account of this id; undefined when there is none. */
 export const userWithId = ({ userStore }: MerchantDeps, id: string): Promise<User | undefined> => userStore.find(id)
+
+/**
+ * Removes the second factor of a merchant or a super admin, on the operator's word. Their password and sessions stay.
+ * @returns undefined when nobody with this e-mail address has one
+ */
+export async function removeSecondFactor(deps: MerchantDeps, email: string): Promise<User | undefined> {
+  const user = await userWithEmail(deps, email)
+  return user && (await removeFactor(deps, user.id, system)) ? user : undefined
+}
 
 /** @throws AppError CONFLICT when the e-mail address is taken */
 export async function createSuperAdmin(deps: MerchantDeps, credentials: Credentials): Promise<User> {

@@ -1,0 +1,19 @@
+/** An operator who logs in with a code besides, whose secret is the same in every demo, as the passwords are. */
+import { base32, totpCode, totpSecretBytes, totpStepAt } from '../lib/totp.ts'
+import { createSuperAdmin, userWithEmail } from '../modules/merchant/index.ts'
+import { beginFactor, confirmFactor, hasFactor } from '../modules/second-factor/index.ts'
+import type { AppDeps } from '../parts.ts'
+import { bytesOf, inThePast } from './past.ts'
+
+const secret = bytesOf('second factor').subarray(0, totpSecretBytes)
+export const demoCarefulOperator = { email: 'careful@demo.example', password: 'demo-operator', secret: base32(secret) }
+
+export async function makeCarefulOperator(deps: AppDeps, start: number): Promise<void> {
+  const past = inThePast(deps, start)
+  const { email, password } = demoCarefulOperator
+  const { id } = (await userWithEmail(deps, email)) ?? (await createSuperAdmin(past, { email, password }))
+  if (await hasFactor(deps, id)) return
+  const who = { id, email, sessionId: '', actor: { id } }
+  await beginFactor({ ...past, randomBytes: () => secret }, who)
+  await confirmFactor(past, who, totpCode(secret, totpStepAt(past.clock.now())))
+}

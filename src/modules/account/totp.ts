@@ -1,0 +1,42 @@
+import type { Actor } from '../../core/change.ts'
+import { AppError } from '../../core/errors.ts'
+import type { LoggedIn } from '../auth/index.ts'
+import { checkUserPassword, type MerchantDeps, readMerchant } from '../merchant/index.ts'
+import { beginFactor, confirmFactor, hasFactor, passFactor, removeFactor } from '../second-factor/index.ts'
+
+const isOff = () => new AppError('CONFLICT', 'There is no second factor')
+
+type Who = { who: LoggedIn; actor: Actor }
+
+/**
+ * Begins a second factor of whoever is logged in.
+ * @throws AppError CONFLICT when they have one
+ */
+export async function beginTotp(deps: MerchantDeps, { who: { id }, actor }: Who): Promise<{ secret: string; otpauthUri: string }> {
+  const { email } = await readMerchant(deps, id)
+  return beginFactor(deps, { id, email, actor })
+}
+
+/** Turns it on. @throws AppError as `confirmFactor` */
+export const confirmTotp = (
+  deps: MerchantDeps,
+  { who: { id, sessionId }, actor }: Who,
+  code: string,
+): Promise<{ recoveryCodes: string[] }> => confirmFactor(deps, { id, sessionId, actor }, code)
+
+/**
+ * Turns it off, for whoever knows the password and has a code: a stolen token is not enough.
+ * @param address what the caller is limited by: tries at the password count like those of a login
+ * @throws AppError CONFLICT when there is none; UNAUTHENTICATED for a wrong password or code; RATE_LIMITED, UNAVAILABLE
+ */
+export async function removeTotp(
+  deps: MerchantDeps,
+  { who: { id }, actor }: Who,
+  { password, code }: { password: string; code: string },
+  address: string,
+): Promise<void> {
+  if (!(await hasFactor(deps, id))) throw isOff()
+  await checkUserPassword(deps, { id, actor }, password, address)
+  await passFactor(deps, { id, actor }, code)
+  if (!(await removeFactor(deps, id, actor))) throw isOff()
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { codeAt } from '../support/totp.ts'
+import { describeProcesses, merchantLogin, serve, signUp, souk, withFile } from './souk.ts'
+
+describeProcesses('souk totp', () => {
+  test('souk totp remove lets in again, beside a running server, who has lost their second factor; a new password does not', async () => {
+    const dataDir = temporaryDir()
+    await using server = await serve(dataDir)
+    const { token } = await signUp(server)
+    const { secret } = (await server.call('POST', '/auth/totp', { token })).body
+    const confirmed = await server.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, Date.now()) } })
+    expect([confirmed.status, confirmed.body.recoveryCodes.length]).toEqual([200, 10])
+    const logIn = (password: string) => server.call('POST', '/merchant/login', { body: { ...merchantLogin, password } })
+    expect((await logIn(merchantLogin.password)).body.error).toBe('TOTP_REQUIRED')
+    const password = 'a new long password'
+    expect((await souk(['reset-password', '--email', merchantLogin.email], dataDir, { stdin: password })).status).toBe(0)
+    expect((await logIn(password)).body.error).toBe('TOTP_REQUIRED')
+    const remove = () => souk(['totp', 'remove', '--email', merchantLogin.email.toUpperCase()], dataDir)
+    expect(await remove()).toEqual({
+      status: 0,
+      stdout: 'merchant@example.com has no second factor any more, and logs in with the password alone.\n',
+      stderr: '',
+    })
+    expect((await logIn(password)).status).toBe(200)
+    expect(await remove()).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'No merchant or super admin with that e-mail address has a second factor: nothing was changed\n',
+    })
+    const trail = withFile(join(dataDir, 'souk.db'), (file) =>
+      file.query<{ actor: string }, []>("SELECT actor FROM audit_log WHERE action = 'totp.removed'").all(),
+    )
+    expect(trail).toEqual([{ actor: 'system' }])
+  })
+
+  test('souk totp says how it is called', async () => {
+    const dataDir = temporaryDir()
+    const refused = (stderr: string) => ({ status: 2, stdout: '', stderr })
+    expect(await souk(['totp', 'add', '--email', 'a@example.com'], dataDir)).toEqual(
+      refused('`souk totp remove` is what there is: `souk totp --help` shows how it is called\n'),
+    )
+    expect(await souk(['totp', 'remove'], dataDir)).toEqual(refused('--email is missing: `souk totp remove --email you@example.com`\n'))
+  })
+})

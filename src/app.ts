@@ -17,6 +17,7 @@ import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
+import { customerAccountRoutes } from './modules/customer-account/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { jobRoutes } from './modules/job/routes.ts'
@@ -71,6 +72,7 @@ export function createApp(deps: AppDeps) {
     .use(collectionRoutes(deps))
     .use(blogRoutes(deps))
     .use(customerRoutes(deps))
+    .use(customerAccountRoutes(deps))
     .use(giftCardRoutes(deps))
     .use(cartGiftCardRoutes(deps))
     .use(cartRoutes(deps))

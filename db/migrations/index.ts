@@ -22,6 +22,7 @@ import postgresPlatform from './postgres/0018_platform.sql' with { type: 'text' 
 import postgresRankings from './postgres/0019_rankings.sql' with { type: 'text' }
 import postgresKeySums from './postgres/0020_key-sums.sql' with { type: 'text' }
 import postgresMail from './postgres/0021_mail.sql' with { type: 'text' }
+import postgresCustomers from './postgres/0022_customers.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -44,6 +45,7 @@ import sqlitePlatform from './sqlite/0018_platform.sql' with { type: 'text' }
 import sqliteRankings from './sqlite/0019_rankings.sql' with { type: 'text' }
 import sqliteKeySums from './sqlite/0020_key-sums.sql' with { type: 'text' }
 import sqliteMail from './sqlite/0021_mail.sql' with { type: 'text' }
+import sqliteCustomers from './sqlite/0022_customers.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -68,6 +70,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0019_rankings', statements: sqliteRankings },
   { tag: '0020_key-sums', statements: sqliteKeySums },
   { tag: '0021_mail', statements: sqliteMail },
+  { tag: '0022_customers', statements: sqliteCustomers },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -93,4 +96,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0019_rankings', statements: postgresRankings },
   { tag: '0020_key-sums', statements: postgresKeySums },
   { tag: '0021_mail', statements: postgresMail },
+  { tag: '0022_customers', statements: postgresCustomers },
 ]

@@ -12,11 +12,18 @@ export type BookEntry = Pick<KnownAddress, 'id' | 'isDefaultShipping' | 'isDefau
 /** What a customer has besides: the ids of their book, and what they ordered and paid by currency. */
 export type Standing = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
 
+/** What narrows a list of customers: the whole e-mail address, and how it or the name begins. */
+export type CustomerQuery = { email?: string | undefined; q?: string | undefined }
+
 export const addressesPerCustomerMax = 500
 /** Of one page. */
 export const orderIdsMax = 1_000
 /** What customers enter is in no book yet, so no book's bound holds it. */
 export const addressesByCustomer: Limit = { name: 'address:customer', most: 100, windowMs: 60 * 60 * 1000 }
+
+/** Mails that prove an address: to one account, and asked for from one address. */
+export const verifyByCustomer: Limit = { name: 'verify:customer', most: 5, windowMs: 60 * 60 * 1000 }
+export const verifyByAddress: Limit = { name: 'verify:address', most: 30, windowMs: 60 * 60 * 1000 }
 
 /** An address as a caller gives it. */
 export type AddressFields = Pick<Address, 'name' | 'line1' | 'city' | 'countryCode'> &
@@ -41,7 +48,9 @@ const orNull = (text: string | null | undefined): string | null => (text === und
 
 /** A customer as they are answered; of what they paid, what was in the shop's currency. */
 export const customerView = (customer: Customer, currency: string, { addressIds, totals }: Standing = { addressIds: [], totals: [] }) => ({
-  ...pick(customer, 'id', 'shopId', 'email', 'name', 'phone', 'acceptsMarketing'),
+  ...pick(customer, 'id', 'shopId', 'email'),
+  emailVerified: customer.emailProvenAt !== null,
+  ...pick(customer, 'name', 'phone', 'acceptsMarketing'),
   addressIds,
   ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
   totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },

@@ -1,9 +1,13 @@
+export { changeOwnAddress, changeOwnCustomer, listCustomers, ownAddresses, removeOwnAddress } from './own.ts'
 export type { CustomerDeps } from './parts.ts'
+export { type GuestOrders, joinTheRest, noteAddressProven, type Proven } from './proof.ts'
 export {
+  accountOf,
   addAddress,
   addSpending,
   changeCustomerPassword,
   checkedAddress,
+  countJoined,
   countOrder,
   createBookAddress,
   createCustomer,
@@ -12,7 +16,6 @@ export {
   emailOf,
   enterAddress,
   logInCustomer,
-  noteAddressProven,
   orderIdsOf,
   readAddress,
   readCustomer,

@@ -1,0 +1,2 @@
+export type { CustomerAccountDeps } from './parts.ts'
+export { ownOrders, sendVerification, verifyOwn } from './service.ts'

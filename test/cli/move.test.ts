@@ -217,8 +217,13 @@ onPostgres('what was sold goes on being sold: logins, keys and secrets work, the
   expect([served.status, served.stdout]).toEqual([1, ''])
   expect(served.stderr).toContain(`remove ${join(dataDir, 'MOVED')} if this one is to go on`)
   // What would change it is refused as well: nobody would ever see it.
-  for (const command of [['setup', '--email', 'late@example.com'], ['reset-password', '--email', 'late@example.com']])
-    expect(await souk(command, dataDir, { settings: s3.settings, stdin: `${crypto.randomUUID()}\n` })).toEqual(refusal('moved into PostgreSQL'))
+  for (const command of [
+    ['setup', '--email', 'late@example.com'],
+    ['reset-password', '--email', 'late@example.com'],
+  ])
+    expect(await souk(command, dataDir, { settings: s3.settings, stdin: `${crypto.randomUUID()}\n` })).toEqual(
+      refusal('moved into PostgreSQL'),
+    )
   // Whoever lost the terminal is told that it is done, and whatever fails then leaves the old instance closed.
   const again = await souk(['move', '--to', target.url], dataDir, { settings: s3.settings })
   expect(again).toEqual(refusal('This instance was moved already'))

@@ -1,2 +1,2 @@
-export type { CustomerAccountDeps } from './parts.ts'
+export type { CustomerAccountDeps } from './base.ts'
 export { ownOrders, sendVerification, verifyOwn } from './service.ts'

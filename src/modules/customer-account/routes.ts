@@ -3,17 +3,25 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { addressesPerCustomerMax, verifyByAddress, verifyByCustomer } from '../customer/domain.ts'
-import { changeOwnAddress, changeOwnCustomer, createBookAddress, ownAddresses, readCustomer, removeOwnAddress } from '../customer/index.ts'
 import {
-  AddressRecord,
+  addressesPerCustomerMax,
+  changeOwnAddress,
+  changeOwnCustomer,
+  createBookAddress,
+  ownAddresses,
+  readCustomer,
+  removeOwnAddress,
+} from '../customer/index.ts'
+import {
   Addresses,
+  AddressRecord,
   BookAddressInput,
   ChangeBookAddress,
   ChangeOwnCustomer,
   CustomerRecord,
   VerifyToken,
 } from '../customer/model.ts'
+import { verifyByAddress, verifyByCustomer } from './domain.ts'
 import { type CustomerAccountDeps, ownOrders, sendVerification, verifyOwn } from './index.ts'
 import { OwnOrders } from './model.ts'
 
@@ -68,20 +76,17 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
         },
       },
     )
-    .patch(
-      '/customer/me/addresses/:id',
-      ({ params, body, shop, actor }) => changeOwnAddress(deps, { shop, actor }, params.id, body),
-      {
-        access: 'customer',
-        params: RecordId,
-        body: ChangeBookAddress,
-        response: { 200: AddressRecord, ...errorResponses(401, 403, 404, 413, 415, 429) },
-        detail: {
-          summary: "Change an address of one's own book",
-          description: 'Fields that are left out stay. A default that it takes, another of the book loses; orders keep what they were sent to.',
-        },
+    .patch('/customer/me/addresses/:id', ({ params, body, shop, actor }) => changeOwnAddress(deps, { shop, actor }, params.id, body), {
+      access: 'customer',
+      params: RecordId,
+      body: ChangeBookAddress,
+      response: { 200: AddressRecord, ...errorResponses(401, 403, 404, 413, 415, 429) },
+      detail: {
+        summary: "Change an address of one's own book",
+        description:
+          'Fields that are left out stay. A default that it takes, another of the book loses; orders keep what they were sent to.',
       },
-    )
+    })
     .delete(
       '/customer/me/addresses/:id',
       async ({ params, shop, actor, set }) => {

@@ -7,13 +7,13 @@ import type { PageAction } from '../account-page/index.ts'
 import { audit } from '../audit/index.ts'
 import { byAddress, tokenByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt, countFailure } from '../auth/index.ts'
-import { verifyByAddress, verifyByCustomer } from '../customer/domain.ts'
-import { accountOf, customerWithId, joinTheRest, noteAddressProven, orderIdsOf } from '../customer/index.ts'
+import { accountOf, customerWithId, customerWithin, joinTheRest, noteAddressProven, orderIdsOf } from '../customer/index.ts'
 import { queueMail, sendsMail } from '../mail/index.ts'
 import type { OneTimeToken } from '../one-time-token/domain.ts'
 import { issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'
 import { type OrderView, readOrder } from '../order/index.ts'
-import type { CustomerAccountDeps } from './parts.ts'
+import type { CustomerAccountDeps } from './base.ts'
+import { verifyByAddress, verifyByCustomer } from './domain.ts'
 
 const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
 /** One for every cause, and no 401: a storefront would take that for an access token that ran out. */
@@ -46,7 +46,7 @@ export async function sendVerification(deps: CustomerAccountDeps, { shopId, acto
   await countAttempt(deps, [[verifyByCustomer, customer.id], ...byAddress(verifyByAddress, limitKey)])
   if (!sendsMail(deps)) return
   await deps.db.write(async (tx) => {
-    const { id: subjectId, email } = (await deps.customerStore.lock(tx, customer.id)) ?? customer
+    const { id: subjectId, email } = (await customerWithin(tx, deps, customer.id)) ?? customer
     const token = await issueToken(tx, deps, { purpose: 'EMAIL_VERIFY', subjectId, shopId, email })
     await queueMail(tx, deps, { key: `email-verify:${deps.newId('mail')}`, shopId, to: email, template: 'email-verify', data: { token } })
   })
@@ -71,7 +71,7 @@ export async function verifyOwn(deps: CustomerAccountDeps, { shopId, actor }: Ow
 
 async function prove(deps: CustomerAccountDeps, { shopId, actor }: Own, token: string): Promise<void> {
   const isMore = await deps.db.write(async (tx: Writer) => {
-    const customer = await deps.customerStore.lock(tx, actor.id)
+    const customer = await customerWithin(tx, deps, actor.id)
     // Of two who have it one goes on, and none whose address is another by now.
     const spent = customer && (await spendToken(tx, deps, 'EMAIL_VERIFY', token))
     if (!spent || !wasSentTo(spent, customer.email)) throw linkOver()
@@ -102,7 +102,12 @@ export const verifyAction = (deps: CustomerAccountDeps): PageAction => ({
     if (!customer || !wasSentTo(found, customer.email)) return 'over'
     const actor = { ...from, id: customer.id }
     try {
-      await checkPassword(deps, accountOf(shopId, customer.email, customer), { address, password }, { accountId: customer.id, shopId, from: actor })
+      await checkPassword(
+        deps,
+        accountOf(shopId, customer.email, customer),
+        { address, password },
+        { accountId: customer.id, shopId, from: actor },
+      )
       await prove(deps, { shopId, actor }, token)
       return 'done'
     } catch (error) {

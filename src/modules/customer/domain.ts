@@ -21,10 +21,6 @@ export const orderIdsMax = 1_000
 /** What customers enter is in no book yet, so no book's bound holds it. */
 export const addressesByCustomer: Limit = { name: 'address:customer', most: 100, windowMs: 60 * 60 * 1000 }
 
-/** Mails that prove an address: to one account, and asked for from one address. */
-export const verifyByCustomer: Limit = { name: 'verify:customer', most: 5, windowMs: 60 * 60 * 1000 }
-export const verifyByAddress: Limit = { name: 'verify:address', most: 30, windowMs: 60 * 60 * 1000 }
-
 /** An address as a caller gives it. */
 export type AddressFields = Pick<Address, 'name' | 'line1' | 'city' | 'countryCode'> &
   Optional<Pick<Address, 'company' | 'line2' | 'province' | 'postalCode' | 'phone'>>

@@ -1,6 +1,9 @@
+export { customerFindings } from './check-store.ts'
+export { addressesPerCustomerMax } from './domain.ts'
+export type { GuestOrders } from './guest-orders.ts'
 export { changeOwnAddress, changeOwnCustomer, listCustomers, ownAddresses, removeOwnAddress } from './own.ts'
 export type { CustomerDeps } from './parts.ts'
-export { type GuestOrders, joinTheRest, noteAddressProven, type Proven } from './proof.ts'
+export { joinTheRest, noteAddressProven } from './proof.ts'
 export {
   accountOf,
   addAddress,
@@ -13,6 +16,7 @@ export {
   createCustomer,
   customerWithEmail,
   customerWithId,
+  customerWithin,
   emailOf,
   enterAddress,
   logInCustomer,

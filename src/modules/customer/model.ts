@@ -73,7 +73,9 @@ export const ChangeOwnCustomer = t.Object({
   phone: maybe(text(40)),
   acceptsMarketing: t.Optional(t.Boolean()),
   email: t.Optional(Email),
-  password: t.Optional(text(passwordLength.maxLength, { minLength: 1, description: 'The present one: needed to change the e-mail address' })),
+  password: t.Optional(
+    text(passwordLength.maxLength, { minLength: 1, description: 'The present one: needed to change the e-mail address' }),
+  ),
 })
 export const VerifyToken = t.Object({ token: text(200, { minLength: 1, description: 'From the link of the mail' }) })
 

@@ -21,7 +21,16 @@ import {
   type KnownAddress,
 } from './domain.ts'
 import type { CustomerDeps } from './parts.ts'
-import { accountOf, addressDifference, checkedAddress, emailTaken, leaveOneDefault, noSuchAddress, noSuchCustomer, type Shop } from './service.ts'
+import {
+  accountOf,
+  addressDifference,
+  checkedAddress,
+  emailTaken,
+  leaveOneDefault,
+  noSuchAddress,
+  noSuchCustomer,
+  type Shop,
+} from './service.ts'
 
 /** A shop's customers, newest first, each as they are answered by themselves. */
 export async function listCustomers(deps: CustomerDeps, shop: Shop, query: CustomerQuery, slice: Slice): Promise<Page<CustomerView>> {

@@ -1,6 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import type { AuthDeps } from '../auth/index.ts'
-import type { GuestOrders } from './proof.ts'
+import type { GuestOrders } from './guest-orders.ts'
 import { createCustomerStore } from './store.ts'
 
 export const customerParts = ({ db }: Deps) => ({

@@ -1,17 +1,8 @@
-import type { Reader, Writer } from '../../../db/engine.ts'
+import type { Writer } from '../../../db/engine.ts'
 import { type Actor, locking } from '../../core/change.ts'
 import type { Customer } from './domain.ts'
+import type { Proven } from './guest-orders.ts'
 import type { CustomerDeps } from './parts.ts'
-
-/** A customer who has shown that they read what goes to their address. */
-export type Proven = Pick<Customer, 'id' | 'shopId' | 'email'>
-
-/** What was bought in a shop with an address, and as a guest. */
-export type GuestOrders = {
-  readonly areThere: (read: Pick<Reader, 'select'>, customer: Proven) => Promise<boolean>
-  /** Makes some of them the customer's, inside a write; whether there may be more. */
-  readonly join: (tx: Writer, customer: Proven, actor: Actor) => Promise<boolean>
-}
 
 /** Of one request: whoever has more finds the rest at their next login. */
 const batchesMax = 10

@@ -28,8 +28,8 @@ import {
   CustomerLogin,
   CustomerPath,
   CustomerRecord,
-  Customers,
   CustomerSignup,
+  Customers,
   ListCustomers,
   ListOrderIds,
   OrderIds,
@@ -84,7 +84,8 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       response: { 200: Customers, ...errorResponses(401, 403, 404) },
       detail: {
         summary: "The shop's customers",
-        description: 'Newest first; `q` and `email` both count, and totals are exact. Guests are no customers: their orders are found among the orders.',
+        description:
+          'Newest first; `q` and `email` both count, and totals are exact. Guests are no customers: their orders are found among the orders.',
       },
     })
     .post(

@@ -314,6 +314,10 @@ export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: st
 export const customerWithId = ({ customerStore }: CustomerDeps, shopId: string, id: string): Promise<Customer | undefined> =>
   customerStore.find(shopId, id)
 
+/** The same as they stand inside a write, which has them to itself from then on. */
+export const customerWithin = (tx: Writer, { customerStore }: CustomerDeps, id: string): Promise<Customer | undefined> =>
+  customerStore.lock(tx, id)
+
 /** The e-mail address of a customer; undefined when there is none. */
 export const emailOf = async (
   { customerStore }: Pick<CustomerDeps, 'customerStore'>,

@@ -1,9 +1,9 @@
+import type { Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../core/deps.ts'
 import { audit } from '../audit/index.ts'
-import { countJoined, type CustomerDeps, type GuestOrders } from '../customer/index.ts'
+import { countJoined, type GuestOrders } from '../customer/index.ts'
 import type { Order } from './domain.ts'
 import { guestsStore as store } from './guests-store.ts'
-import type { orderCacheParts } from './parts.ts'
 
 /** In one write. */
 export const joinedAtOnce = 200
@@ -12,7 +12,7 @@ export const joinedAtOnce = 200
 export const spentBy = ({ confirmedAt, total, refundedTotal, giftCardRefundedTotal }: Order): number =>
   confirmedAt === null ? 0 : total - refundedTotal - giftCardRefundedTotal
 
-type Needed = Pick<Deps, 'clock' | 'newId'> & Pick<CustomerDeps, 'db'> & ReturnType<typeof orderCacheParts>
+type Needed = Pick<Deps, 'clock' | 'newId' | 'db'> & { readonly orderChanged: (tx: Writer, orderId: string) => void }
 
 /**
  * Makes orders of a guest a customer's, whose numbers count them in the same write, once: an order that somebody else's write has at the

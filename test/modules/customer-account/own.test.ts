@@ -69,7 +69,7 @@ describe('a customer', () => {
     expect([one?.status, two?.status].sort()).toEqual([200, 409])
   })
 
-  test('reads their orders, newest first and page by page, and nobody else\'s', async () => {
+  test("reads their orders, newest first and page by page, and nobody else's", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 10 })
     const [one, other] = [await customerIn(app, shop.shop), await customerIn(app, shop.shop)]
@@ -107,10 +107,7 @@ describe('an address book', () => {
     expect((await call('GET', '/customer/me/addresses')).body).toMatchObject({ data: [one, two], total: 2 })
     const path = (id: string) => `/customer/me/addresses/${id}`
     const changed = await call('PATCH', path(two.id), { city: 'Bath', province: null, isDefaultShipping: true })
-    expect([changed.status, changed.body]).toEqual([
-      200,
-      { ...two, city: 'Bath', province: null, isDefaultShipping: true },
-    ])
+    expect([changed.status, changed.body]).toEqual([200, { ...two, city: 'Bath', province: null, isDefaultShipping: true }])
     expect((await call('GET', '/customer/me/addresses?limit=1')).body.data).toEqual([{ ...one, isDefaultShipping: false }])
     for (const wrong of [{ countryCode: 'ZZ' }, { name: ' ' }, { name: null }, { customerId: 'x' }, { line1: 'a\0b' }])
       expect([wrong, (await call('PATCH', path(two.id), wrong)).status]).toEqual([wrong, 400])
@@ -119,7 +116,7 @@ describe('an address book', () => {
     expect((await call('GET', '/customer/me')).body.addressIds).toEqual([two.id])
   })
 
-  test('is nobody else\'s: neither another customer\'s, nor what is in no book', async () => {
+  test("is nobody else's: neither another customer's, nor what is in no book", async () => {
     await using app = await testApp()
     const { shop, customer, call } = await customerOfShop(app)
     const other = await customerIn(app, shop.shop)

@@ -101,7 +101,8 @@ describe('endpoints that hang for ever', () => {
     await deliverWebhooks(app.deps)
     await until(() => answering.received.length === 2)
     // Those that gave way have not failed, and nobody else had to. The ends of some are written after what came in their place.
-    const gaveWayNow = async () => (await app.deps.db.read.select().from(webhookDeliveries)).filter(({ lastError }) => lastError === gaveWay)
+    const gaveWayNow = async () =>
+      (await app.deps.db.read.select().from(webhookDeliveries)).filter(({ lastError }) => lastError === gaveWay)
     await until(async () => (await gaveWayNow()).length >= 8)
     const cut = await gaveWayNow()
     expect(cut).toHaveLength(8)

@@ -542,7 +542,8 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
   const { merchant, customer } = everyone
   const fixed: Record<string, readonly unknown[]> = {
     email: [merchant.email, customer.email],
-    password: [merchant.password, customer.password],
+    // With their password a customer would have another address by which the run could not log in again.
+    password: path === '/customer/me' ? ['another password'] : [merchant.password, customer.password],
     shopName: [merchant.shop.name],
     shopUrl: [merchant.shop.name],
     currency: ['USD', merchant.shop.currency],

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsOf } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
@@ -34,17 +34,36 @@ export const bookStore = {
 const behind = (beginning: string): string => `${beginning}\u{10ffff}`
 const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** A shop's customers, newest first. Each condition goes along an index. */
-export function listCustomersOf(from: Pick<Reader, 'select'>, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice) {
-  const conditions = [eq(customers.shopId, shopId)]
-  if (email !== undefined) conditions.push(eq(customers.email, email))
-  if (q !== undefined) {
-    const begins = lower(q)
-    conditions.push(
-      sql`${customers.id} in (select id from customers where shop_id = ${shopId} and email >= ${begins} and email < ${behind(begins)}
-          union select id from customers where shop_id = ${shopId} and lower(name) >= ${begins} and lower(name) < ${behind(begins)}
-          union select id from customers where shop_id = ${shopId} and id = ${q})`,
-    )
+/** The ids of a shop's customers whose e-mail address or name begins so, or who have this id: along an index each. */
+const found = (shopId: string, q: string): SQL => {
+  const [from, until] = [lower(q), behind(lower(q))]
+  return sql`select id from customers where shop_id = ${shopId} and email >= ${from} and email < ${until}
+             union select id from customers where shop_id = ${shopId} and lower(name) >= ${from} and lower(name) < ${until}
+             union select id from customers where shop_id = ${shopId} and id = ${q}`
+}
+
+type Listed = { rows: (typeof customers.$inferSelect)[]; total: number }
+
+/** A shop's customers, newest first. */
+export async function listCustomersOf(
+  read: Pick<Reader, 'select' | 'rows'>,
+  { shopId, email, q }: CustomerQuery & { shopId: string },
+  slice: Slice,
+): Promise<Listed> {
+  const order = [desc(customers.id)]
+  const own = eq(customers.shopId, shopId)
+  if (email !== undefined) {
+    const among = q === undefined ? undefined : sql`${customers.id} in (${found(shopId, q)})`
+    return selectSlice(read, customers, { where: and(own, eq(customers.email, email), among), order, ...slice })
   }
-  return selectSlice(from, customers, { where: and(...conditions), order: [desc(customers.id)], ...slice })
+  if (q === undefined) return selectSlice(read, customers, { where: own, order, ...slice })
+  const [counted] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (${found(shopId, q)}) as found`)
+  // Of many that are found, those of the page alone are read.
+  const ids = sql`select id from (${found(shopId, q)}) as found order by id desc limit ${slice.limit} offset ${slice.offset}`
+  const rows = await read
+    .select()
+    .from(customers)
+    .where(sql`${customers.id} in (${ids})`)
+    .orderBy(...order)
+  return { rows, total: Number(counted?.n ?? 0) }
 }

@@ -96,7 +96,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         access: 'management',
         idempotent: true,
         body: CreateCustomer,
-        response: { 201: CustomerRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
+        response: { 201: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Make a customer',
           description:

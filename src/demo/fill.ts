@@ -9,7 +9,14 @@ import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '.
 import { audit, timesDone } from '../modules/audit/index.ts'
 import { createBlog, listBlogs } from '../modules/blog/index.ts'
 import { createCollection, createProduct, productWithHandle, publishedCollection, setCollectionProducts } from '../modules/catalog/index.ts'
-import { createBookAddress, createCustomer, customerWithEmail, noteAddressProven, readCustomer, signUpCustomer } from '../modules/customer/index.ts'
+import {
+  createBookAddress,
+  createCustomer,
+  customerWithEmail,
+  noteAddressProven,
+  readCustomer,
+  signUpCustomer,
+} from '../modules/customer/index.ts'
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/index.ts'
 import { type MailSettings, setMailSettings } from '../modules/mail/index.ts'
 import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/merchant/index.ts'

@@ -42,6 +42,7 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? runsDefault)
 const neverSucceed: Record<string, string> = {
   'POST /auth/password': 'it takes the password by which the run logs in again, and would change it',
   'POST /auth/password/reset': 'it takes a token that only a mail holds',
+  'POST /customer/verify': 'the same',
   'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
   'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
@@ -58,6 +59,8 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
   'PATCH /cart/{id}/items/{lineId}': filledCart,
   'DELETE /cart/{id}/items/{lineId}': filledCart,
+  'PATCH /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
+  'DELETE /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
   'POST /v2/orders/{id}/refunds/{refundId}/settled': manualRefunds,
@@ -464,6 +467,14 @@ async function filledCart(): Promise<Given> {
   for (const variantId of variantIds) await bySecret('POST', `/cart/${cart.id}/items`, { variantId, quantity: 1 })
   const { lines } = await bySecret('GET', `/cart/${cart.id}`)
   return { id: [cart.id], lineId: lines.map(({ id }: { id: string }) => id) }
+}
+
+/** Addresses of the customer's own book. */
+async function ownBook(): Promise<string[]> {
+  const { app, everyone } = world
+  const body = { name: 'A', line1: '1', city: 'B', countryCode: 'US' }
+  const made = Array.from({ length: 10 }, () => app.call('POST', '/customer/me/addresses', { ...everyone.credentials.customer, body }))
+  return (await Promise.all(made)).map((answer) => ok(answer).body.id)
 }
 
 async function cartsToBuy(): Promise<string[]> {

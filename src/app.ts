@@ -18,6 +18,7 @@ import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
+import { customerAccountRoutes } from './modules/customer-account/routes.ts'
 import { discountRoutes } from './modules/discount/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
@@ -78,6 +79,7 @@ export function createApp(deps: AppDeps) {
     .use(mediaRoutes(deps))
     .use(publicMediaRoutes(deps))
     .use(customerRoutes(deps))
+    .use(customerAccountRoutes(deps))
     .use(giftCardRoutes(deps))
     .use(discountRoutes(deps))
     .use(cartGiftCardRoutes(deps))

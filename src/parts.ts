@@ -13,6 +13,7 @@ import { cartParts } from './modules/cart/parts.ts'
 import { catalogParts } from './modules/catalog/parts.ts'
 import { creditParts } from './modules/credit/parts.ts'
 import { customerParts } from './modules/customer/parts.ts'
+import { customerAccountParts } from './modules/customer-account/parts.ts'
 import { discountParts } from './modules/discount/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
@@ -100,6 +101,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add((deps) => paymentParts(deps, processors))
     .add(orderParts)
     .add(accountPageParts)
+    .add(customerAccountParts)
     .add(operationsParts)
     .add((deps) => httpParts(deps, peers)).deps
 

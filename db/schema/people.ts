@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bool, index, instant, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 
 /** Merchants and super admins: they share one login and one space of e-mail addresses. */
@@ -23,11 +24,15 @@ export const customers = table(
     phone: text('phone'),
     acceptsMarketing: bool('accepts_marketing').notNull().default(false),
     passwordHash: text('password_hash'),
+    /** When they showed that they read what goes to this e-mail address; null: they have not, or it is another since. */
+    emailProvenAt: instant('email_proven_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
   (customer) => [
     uniqueIndex('customers_shop_email').on(customer.shopId, customer.email),
+    index('customers_shop').on(customer.shopId, customer.id),
+    index('customers_shop_name').on(customer.shopId, sql`lower(${customer.name})`),
     index('customers_created').on(customer.createdAt),
   ],
 )

@@ -283,6 +283,8 @@ export const orders = table(
     index('orders_created').on(order.shopId, order.createdAt),
     index('orders_status_number').on(order.shopId, order.status, order.number),
     index('orders_email').on(order.shopId, sql`lower(${order.email})`),
+    // What was bought as a guest, until whoever has the address proves it.
+    index('orders_guests').on(order.shopId, sql`lower(${order.email})`, order.id).where(sql`customer_id is null`),
     index('orders_expiry').on(order.expiresAt).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_unpaid_from').on(order.placedFrom).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_unpaid_of').on(order.shopId).where(sql`status = 'PENDING_PAYMENT'`),

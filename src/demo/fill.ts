@@ -9,7 +9,14 @@ import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '.
 import { audit, timesDone } from '../modules/audit/index.ts'
 import { createBlog, listBlogs } from '../modules/blog/index.ts'
 import { createCollection, createProduct, productWithHandle, publishedCollection, setCollectionProducts } from '../modules/catalog/index.ts'
-import { createBookAddress, createCustomer, customerWithEmail, readCustomer, signUpCustomer } from '../modules/customer/index.ts'
+import {
+  createBookAddress,
+  createCustomer,
+  customerWithEmail,
+  noteAddressProven,
+  readCustomer,
+  signUpCustomer,
+} from '../modules/customer/index.ts'
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/index.ts'
 import { type MailSettings, setMailSettings } from '../modules/mail/index.ts'
 import { addPicture } from '../modules/media/index.ts'
@@ -149,6 +156,8 @@ async function customerOf(
     (password === undefined
       ? await createCustomer(past, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
       : await signUpCustomer(past, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
+  // Whoever logs in finds what they buy as a guest with the address of the demo.
+  if (!known && password !== undefined) await past.db.write((tx) => noteAddressProven(tx, past, { id, shopId: shop.id, email }, system))
   const { addressIds } = await readCustomer(past, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
   if (addressIds.length === 0) await createBookAddress(past, by, id, { ...addressAt({ name, email }, place), ...asDefault })

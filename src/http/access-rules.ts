@@ -66,14 +66,7 @@ const rules = {
     browsers: true,
     limitsWrites: true,
   },
-  secretKey: { who: "the shop's secret key", key: 'server' },
-  secretKeyOrCustomer: {
-    who: "the shop's secret key, and its customers",
-    tokens: ['customer'],
-    key: 'server',
-    browsers: true,
-    limitsWrites: true,
-  },
+  customer: { who: "the shop's customers", tokens: ['customer'], browsers: true, limitsWrites: true },
   order: {
     who: "merchants, the shop's secret key, and its customers for their own",
     tokens: ['merchant', 'customer'],

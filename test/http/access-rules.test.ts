@@ -44,7 +44,7 @@ test('a hot read of an order lets in the keys that its route lets in, and no oth
     return [...Object.keys(keys), 'unknown'].filter((key) => read(key) !== undefined)
   }
   expect(answeredUnder('order')).toEqual(['secret'])
-  expect(answeredUnder('secretKey')).toEqual(['secret'])
+  expect(answeredUnder('management')).toEqual(['secret'])
   expect(answeredUnder('merchant')).toEqual([])
   expect(answeredUnder('public')).toEqual([])
   // A publishable key is used by pages, whose origin the route looks at.

@@ -40,7 +40,7 @@ describe('across origins', () => {
     await using app = await testApp()
     const { shop, token, secretKey } = await app.merchant()
     const customer = await customerIn(app, shop)
-    const paths = ['/v2/orders/none', '/addresses/none', '/auth/sessions']
+    const paths = ['/v2/orders/none', '/addresses/none', '/customer/me', '/customer/me/orders', '/auth/sessions']
     for (const path of paths)
       for (const credential of [{ token: customer.token }, { token }, { key: secretKey }, {}]) {
         const { status, headers } = await app.call('GET', path, { ...credential, headers: origin })

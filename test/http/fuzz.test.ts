@@ -46,6 +46,7 @@ const neverSucceed: Record<string, string> = {
   'POST /auth/password/reset': 'it takes a token that only a mail holds',
   'POST /auth/totp/confirm': 'it takes a code of what was begun, and logins would ask for more of them',
   'DELETE /auth/totp': 'it takes a code of a second factor that is on',
+  'POST /customer/verify': 'it takes a token that only a mail holds',
   'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
   'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
@@ -62,6 +63,8 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
   'PATCH /cart/{id}/items/{lineId}': filledCart,
   'DELETE /cart/{id}/items/{lineId}': filledCart,
+  'PATCH /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
+  'DELETE /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
   'POST /v2/orders/{id}/refunds/{refundId}/settled': manualRefunds,
@@ -481,6 +484,14 @@ async function filledCart(): Promise<Given> {
   return { id: [cart.id], lineId: lines.map(({ id }: { id: string }) => id) }
 }
 
+/** Addresses of the customer's own book. */
+async function ownBook(): Promise<string[]> {
+  const { app, everyone } = world
+  const body = { name: 'A', line1: '1', city: 'B', countryCode: 'US' }
+  const made = Array.from({ length: 10 }, () => app.call('POST', '/customer/me/addresses', { ...everyone.credentials.customer, body }))
+  return (await Promise.all(made)).map((answer) => ok(answer).body.id)
+}
+
 async function cartsToBuy(): Promise<string[]> {
   // Those that were made up on the way may take off all of it.
   await world.app.deps.db.write((tx) => disableDiscounts(tx, world.app.deps, world.everyone.merchant.shop.id))
@@ -559,7 +570,8 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
   const { merchant, customer } = everyone
   const fixed: Record<string, readonly unknown[]> = {
     email: [merchant.email, customer.email],
-    password: [merchant.password, customer.password],
+    // With their password a customer would have another address by which the run could not log in again.
+    password: path === '/customer/me' ? ['another password'] : [merchant.password, customer.password],
     shopName: [merchant.shop.name],
     shopUrl: [merchant.shop.name],
     currency: ['USD', merchant.shop.currency],

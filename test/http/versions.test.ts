@@ -191,7 +191,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   },
 }
 
-const management = new Set(['merchant', 'approvedMerchant', 'management', 'secretKey', 'superAdmin'])
+const management = new Set(['merchant', 'approvedMerchant', 'management', 'superAdmin'])
 
 test('every route by which somebody manages a record has its place in this test', async () => {
   await using app = await testApp()

@@ -73,14 +73,23 @@ function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPag
     )}\n<p class="note" id="rule">${escaped(say.passwordRule)}</p>`
   const form = {
     reset: { title: say.resetHeading, fields: [password(say.newPassword, 'required autofocus')], button: say.savePassword },
-    verify: { title: say.verifyHeading, fields: [`<p>${escaped(say.verifyText)}</p>`], button: say.verifyButton },
+    verify: {
+      title: say.verifyHeading,
+      fields: [
+        `<p>${escaped(say.verifyText)}</p>`,
+        field('password', say.accountPassword, 'type="password" maxlength="200" autocomplete="current-password" required'),
+      ],
+      button: say.verifyButton,
+    },
     invitation: {
       title: say.invitationHeading(look.title),
       fields: [field('name', say.yourName, 'maxlength="200" autocomplete="name"'), password(say.joinNewPassword, '')],
       button: say.invitationButton,
     },
   }[kind]
-  const wrong = wasRefused ? `<p class="wrong" role="alert">${escaped(kind === 'verify' ? say.tryAgain : say.passwordRefused)}</p>\n` : ''
+  const wrong = wasRefused
+    ? `<p class="wrong" role="alert">${escaped(kind === 'verify' ? say.wrongPassword : say.passwordRefused)}</p>\n`
+    : ''
   // Without an address it goes to where the page is, so that the token is in no text of ours.
   const body = `${wrong}<form method="post">\n${form.fields.join('\n')}\n<button>${escaped(form.button)}</button>\n</form>`
   return webPage(look, { title: form.title, body, posts: true })

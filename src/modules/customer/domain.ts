@@ -12,6 +12,9 @@ export type BookEntry = Pick<KnownAddress, 'id' | 'isDefaultShipping' | 'isDefau
 /** What a customer has besides: the ids of their book, and what they ordered and paid by currency. */
 export type Standing = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
 
+/** What narrows a list of customers: the whole e-mail address, and how it or the name begins. */
+export type CustomerQuery = { email?: string | undefined; q?: string | undefined }
+
 export const addressesPerCustomerMax = 500
 /** Of one page. */
 export const orderIdsMax = 1_000
@@ -41,7 +44,9 @@ const orNull = (text: string | null | undefined): string | null => (text === und
 
 /** A customer as they are answered; of what they paid, what was in the shop's currency. */
 export const customerView = (customer: Customer, currency: string, { addressIds, totals }: Standing = { addressIds: [], totals: [] }) => ({
-  ...pick(customer, 'id', 'shopId', 'email', 'name', 'phone', 'acceptsMarketing'),
+  ...pick(customer, 'id', 'shopId', 'email'),
+  emailVerified: customer.emailProvenAt !== null,
+  ...pick(customer, 'name', 'phone', 'acceptsMarketing'),
   addressIds,
   ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
   totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },

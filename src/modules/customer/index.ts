@@ -1,18 +1,25 @@
+export { customerFindings } from './check-store.ts'
+export { addressesPerCustomerMax } from './domain.ts'
+export type { GuestOrders } from './guest-orders.ts'
+export { changeOwnAddress, changeOwnCustomer, listCustomers, ownAddresses, removeOwnAddress } from './own.ts'
 export type { CustomerDeps } from './parts.ts'
+export { joinTheRest, noteAddressProven } from './proof.ts'
 export {
+  accountOf,
   addAddress,
   addSpending,
   changeCustomerPassword,
   checkedAddress,
+  countJoined,
   countOrder,
   createBookAddress,
   createCustomer,
   customerWithEmail,
   customerWithId,
+  customerWithin,
   emailOf,
   enterAddress,
   logInCustomer,
-  noteAddressProven,
   orderIdsOf,
   readAddress,
   readCustomer,

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { CountryCode, Email, fieldsOf, Instant, integer, maybe, notBlank, nullable, pageQuery, text } from '../../http/schema.ts'
+import { CountryCode, Email, fieldsOf, Instant, integer, maybe, notBlank, nullable, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
 import { addressesPerCustomerMax, orderIdsMax } from './domain.ts'
@@ -21,7 +21,9 @@ export const CreateCustomer = t.Object({
 
 export const CustomerRecord = t.Object(
   {
-    ...fieldsOf(t.String(), 'id', 'shopId', 'email', 'name'),
+    ...fieldsOf(t.String(), 'id', 'shopId', 'email'),
+    emailVerified: t.Boolean({ description: 'Whether they have shown that they read what goes to this address' }),
+    name: t.String(),
     phone: nullable(t.String()),
     acceptsMarketing: t.Boolean(),
     addressIds: t.Array(t.String(), { description: `Their address book, oldest first; at most ${addressesPerCustomerMax}` }),
@@ -34,6 +36,14 @@ export const CustomerRecord = t.Object(
   },
   { title: 'Customer' },
 )
+export const Customers = pageOf(CustomerRecord)
+export const ListCustomers = t.Object({
+  ...pageQuery,
+  q: t.Optional(
+    text(200, { minLength: 1, description: 'How their e-mail address or their name begins (`A` to `Z` in either case), or their id' }),
+  ),
+  email: t.Optional(text(254, { minLength: 1, description: 'Their whole e-mail address, in either case' })),
+})
 export const CustomerPath = t.Object({ customerId: text(64) })
 
 /** The fields of an address in a body, for whoever takes one; `addressOf` of the domain makes the stored address of it. */
@@ -55,7 +65,19 @@ const defaultFlags = {
   isDefaultBilling: t.Optional(t.Boolean({ description: "One of the book's addresses at most: another loses it" })),
 }
 export const BookAddressInput = t.Object({ ...addressFields, ...defaultFlags })
+export const ChangeBookAddress = t.Partial(BookAddressInput)
 export const AddAddress = t.Object({ addressId: text(64, { minLength: 1 }), ...defaultFlags })
+
+export const ChangeOwnCustomer = t.Object({
+  name: t.Optional(name),
+  phone: maybe(text(40)),
+  acceptsMarketing: t.Optional(t.Boolean()),
+  email: t.Optional(Email),
+  password: t.Optional(
+    text(passwordLength.maxLength, { minLength: 1, description: 'The present one: needed to change the e-mail address' }),
+  ),
+})
+export const VerifyToken = t.Object({ token: text(200, { minLength: 1, description: 'From the link of the mail' }) })
 
 /** Where something goes or is billed to, in answers. */
 export const PostalAddress = t.Object(
@@ -86,6 +108,7 @@ export const AddressRecord = t.Object(
   { title: 'Address' },
 )
 
+export const Addresses = pageOf(AddressRecord)
 export const ListOrderIds = t.Object({
   ...pageQuery,
   limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default 20, clamped to 1..${orderIdsMax}` })),

@@ -12,6 +12,7 @@ import {
   createBookAddress,
   createCustomer,
   enterAddress,
+  listCustomers,
   logInCustomer,
   orderIdsOf,
   readAddress,
@@ -28,6 +29,8 @@ import {
   CustomerPath,
   CustomerRecord,
   CustomerSignup,
+  Customers,
+  ListCustomers,
   ListOrderIds,
   OrderIds,
 } from './model.ts'
@@ -70,20 +73,30 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
       },
     )
 
-/** A secret key speaks for the shop, and a customer for themselves. */
+/** A merchant and a secret key speak for the shop, and a customer for themselves. */
 const customerIdOf = (principal: Principal): string | undefined => (principal.kind === 'customer' ? principal.id : undefined)
 
 export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
   routes(deps, 'Customers')
+    .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
+      access: 'management',
+      query: ListCustomers,
+      response: { 200: Customers, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: "The shop's customers",
+        description:
+          'Newest first; `q` and `email` both count, and totals are exact. Guests are no customers: their orders are found among the orders.',
+      },
+    })
     .post(
       '/customer',
       ({ body: { email, name = '', phone = null, acceptsMarketing = false }, shop, actor, once }) =>
         once(201, (write) => createCustomer(deps, { shop, actor, write }, { email, name, phone, acceptsMarketing })),
       {
-        access: 'secretKey',
+        access: 'management',
         idempotent: true,
         body: CreateCustomer,
-        response: { 201: CustomerRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
+        response: { 201: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Make a customer',
           description:
@@ -92,7 +105,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       },
     )
     .get('/customer/:customerId', ({ params, shop }) => readCustomer(deps, shop, params.customerId), {
-      access: 'secretKey',
+      access: 'management',
       params: CustomerPath,
       response: { 200: CustomerRecord, ...errorResponses(401, 403, 404) },
       detail: {
@@ -104,7 +117,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       '/customer/:customerId/order-ids',
       ({ params, query, shop }) => orderIdsOf(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
       {
-        access: 'secretKey',
+        access: 'management',
         params: CustomerPath,
         query: ListOrderIds,
         response: { 200: OrderIds, ...errorResponses(401, 403, 404) },
@@ -118,7 +131,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
           sees: () => readCustomer(deps, shop, params.customerId),
         }),
       {
-        access: 'secretKey',
+        access: 'management',
         idempotent: true,
         params: CustomerPath,
         body: BookAddressInput,
@@ -133,7 +146,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       '/customer/:customerId/addresses/add',
       ({ params, body, shop, actor }) => addAddress(deps, { shop, actor }, params.customerId, body),
       {
-        access: 'secretKey',
+        access: 'management',
         params: CustomerPath,
         body: AddAddress,
         response: { 200: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
@@ -150,7 +163,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       ({ body, shop, principal, actor, once }) =>
         once(201, (write) => enterAddress(deps, { shop, actor, write }, customerIdOf(principal), body)),
       {
-        access: 'secretKeyOrCustomer',
+        access: 'order',
         idempotent: true,
         body: AddressInput,
         response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
@@ -161,12 +174,12 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       },
     )
     .get('/addresses/:id', ({ params, shop, principal }) => readAddress(deps, shop, customerIdOf(principal), params.id), {
-      access: 'secretKeyOrCustomer',
+      access: 'order',
       params: RecordId,
       response: { 200: AddressRecord, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'An address',
         description:
-          'A secret key reads every address of its shop; a customer those of their book, and what they entered until it is in another.',
+          'A merchant and a secret key read every address of the shop; a customer those of their book, and what they entered until it is in another.',
       },
     })

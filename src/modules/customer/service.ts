@@ -27,19 +27,20 @@ import {
   type KnownAddress,
 } from './domain.ts'
 import type { CustomerDeps } from './parts.ts'
+import { joinGuestOrders } from './proof.ts'
 import { customerTotalsStore } from './store.ts'
 
-type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>
+export type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>
 
-const emailTaken = refuseTaken('The shop has a customer with this e-mail address')
-const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
-const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
+export const emailTaken = refuseTaken('The shop has a customer with this e-mail address')
+export const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
+export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 
 type NewCustomer = Pick<Customer, 'shopId' | 'email' | 'name'> & Partial<Pick<Customer, 'phone' | 'acceptsMarketing' | 'passwordHash'>>
 
 function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
   const now = clock.now()
-  const defaults = { phone: null, acceptsMarketing: false, passwordHash: null }
+  const defaults = { phone: null, acceptsMarketing: false, passwordHash: null, emailProvenAt: null }
   return { ...defaults, ...given, id: newId('customer'), email: normalEmail(email), createdAt: now, updatedAt: now }
 }
 
@@ -66,7 +67,7 @@ export async function signUpCustomer(
   }).catch(emailTaken)
 }
 
-const accountOf = (shopId: string | undefined, email: string, customer: Customer | undefined): Account => ({
+export const accountOf = (shopId: string | undefined, email: string, customer: Customer | undefined): Account => ({
   kind: 'customer',
   name: customerAccount(shopId, email),
   hash: customer?.passwordHash ?? undefined,
@@ -87,6 +88,7 @@ export async function logInCustomer(
   if (!customer) throw new Error('a password was right for nobody')
   const actor = { ...caller, id: customer.id }
   const holds = (tx: Writer) => deps.customerStore.hasPassword(tx, customer.id, account.hash)
+  await joinGuestOrders(deps, customer, actor)
   return startSession(deps, { id: customer.id, role: 'CUSTOMER', shopId: customer.shopId }, actor, { caller, holds })
 }
 
@@ -152,7 +154,7 @@ export function checkedAddress(input: AddressFields, field = ''): Address {
 const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
   differenceOf(undefined, { ...customer, hasPassword: passwordHash !== null }, ['acceptsMarketing', 'hasPassword'])
 
-const addressDifference = (before: KnownAddress | undefined, after: KnownAddress): Difference =>
+export const addressDifference = (before: KnownAddress | undefined, after: KnownAddress | undefined): Difference =>
   differenceOf(before, after, ['customerId', 'enteredBy', 'isDefaultShipping', 'isDefaultBilling'])
 
 type Place = Partial<Pick<KnownAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
@@ -256,13 +258,13 @@ export function addAddress(
   })
 }
 
-async function assertRoom(tx: Writer, { customerStore }: CustomerDeps, customerId: string): Promise<void> {
+export async function assertRoom(tx: Writer, { customerStore }: CustomerDeps, customerId: string): Promise<void> {
   if ((await customerStore.countAddresses(tx, customerId)) >= addressesPerCustomerMax)
     throw new AppError('CONFLICT', `A customer has at most ${addressesPerCustomerMax} addresses`)
 }
 
 /** Within the write that made an address the default of a kind: no other of the book is. */
-async function leaveOneDefault(tx: Writer, { customerStore }: CustomerDeps, address: BookEntry): Promise<void> {
+export async function leaveOneDefault(tx: Writer, { customerStore }: CustomerDeps, address: BookEntry): Promise<void> {
   if (address.isDefaultShipping) await customerStore.clearDefault(tx, 'isDefaultShipping', address)
   if (address.isDefaultBilling) await customerStore.clearDefault(tx, 'isDefaultBilling', address)
 }
@@ -295,6 +297,10 @@ export const countOrder = (tx: Writer, order: Counted): Promise<void> => custome
 export const addSpending = (tx: Writer, { amount, ...order }: Counted & { amount: number }): Promise<void> =>
   customerTotalsStore.add(tx, { ...order, orders: 0, spent: amount })
 
+/** Within the write that makes orders a customer's, who bought them as a guest: how many, and what was spent by them. */
+export const countJoined = (tx: Writer, { amount, orders, ...order }: Counted & { amount: number; orders: number }): Promise<void> =>
+  customerTotalsStore.add(tx, { ...order, orders, spent: amount })
+
 /**
  * Gives a customer a new password, inside a write, and ends all their sessions.
  * @param passwordHash of the new one
@@ -304,19 +310,13 @@ export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: st
   await endSessionsOf(tx, deps, id)
 }
 
-/**
- * A customer has shown, by what was sent there, that they read what goes to the e-mail address of their account: inside the write that
- * found it so. What follows from that (their guest orders) has its place here.
- */
-export async function noteAddressProven(
-  _tx: Writer,
-  _deps: CustomerDeps,
-  _customer: Pick<Customer, 'id' | 'shopId' | 'email'>,
-): Promise<void> {}
-
 /** The customer of a shop with this id; undefined when there is none. */
 export const customerWithId = ({ customerStore }: CustomerDeps, shopId: string, id: string): Promise<Customer | undefined> =>
   customerStore.find(shopId, id)
+
+/** The same as they stand inside a write, which has them to itself from then on. */
+export const customerWithin = (tx: Writer, { customerStore }: CustomerDeps, id: string): Promise<Customer | undefined> =>
+  customerStore.lock(tx, id)
 
 /** The e-mail address of a customer; undefined when there is none. */
 export const emailOf = async (

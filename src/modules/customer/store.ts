@@ -1,12 +1,13 @@
 import { and, asc, count, desc, eq, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
+import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
+const locked = lockedRowsOf(customers, ['id'])
 const byEmail = rowsOf(customers, ['shopId', 'email'])
 const addressById = rowsOf(addresses, ['id', 'shopId'])
 /** No row when the shop has no such customer. */
@@ -35,6 +36,22 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     },
     async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
       return read.first(byEmail, { shopId, email })
+    },
+    /** As it stands inside a write, which has it to itself from then on. */
+    async lock(tx: Writer, id: string): Promise<Customer | undefined> {
+      return tx.first(locked, { id })
+    },
+    /** Notes that their e-mail address is proven; when it was first, stays. */
+    async prove(tx: Writer, id: string, now: number): Promise<void> {
+      await tx
+        .update(customers)
+        .set({ emailProvenAt: now, updatedAt: now })
+        .where(and(eq(customers.id, id), isNull(customers.emailProvenAt)))
+    },
+    /** @returns the customer after the change */
+    async change(tx: Writer, id: string, change: Partial<Customer> & Pick<Customer, 'updatedAt'>): Promise<Customer | undefined> {
+      const [customer] = await tx.update(customers).set(change).where(eq(customers.id, id)).returning()
+      return customer
     },
     /** Whether a customer's password still has this hash. */
     async hasPassword(tx: Writer, id: string, passwordHash: string | undefined): Promise<boolean> {

@@ -6,9 +6,11 @@ import { createKept } from '../../lib/kept.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import type { AffiliateDeps } from '../affiliate/index.ts'
 import type { CartDeps } from '../cart/index.ts'
+import type { CustomerDeps } from '../customer/index.ts'
 import type { MailDeps } from '../mail/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
 import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
+import { guestOrdersOf } from './guests.ts'
 import { orderPreparers } from './mails.ts'
 import type { UnfinishedFigures } from './standing-store.ts'
 import { createOrderStore } from './store.ts'
@@ -23,7 +25,7 @@ export function orderCacheParts({ db }: Deps) {
   }
 }
 
-export function orderParts(deps: MailDeps & ReturnType<typeof orderCacheParts>) {
+export function orderParts(deps: MailDeps & CustomerDeps & ReturnType<typeof orderCacheParts>) {
   const { db, clock, log, orderCache, orderChanged, orderLinks } = deps
   const orderCounts = createTally()
   const refundCounts = createTally()
@@ -33,6 +35,7 @@ export function orderParts(deps: MailDeps & ReturnType<typeof orderCacheParts>) 
     refund: (tx, { processor, status }) => tx.afterCommit(() => refundCounts.add(`${processor ?? 'gift_card'} ${status}`)),
   })
   orderPreparers(deps, orderStore.find)
+  deps.guestOrders.push(guestOrdersOf(deps))
   return {
     /** Orders that this process has placed or moved on, by status; and refunds, by processor and status. */
     orderCounts,

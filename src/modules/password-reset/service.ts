@@ -74,14 +74,14 @@ export async function resetPassword(
   // Sent to an address that the account does not have any more.
   if (!account || !wasSentTo(found, account.email)) throw linkOver()
   const passwordHash = await deps.passwords.hash(password, { kind: customer ? 'customer' : 'merchant', address })
+  const actor = { ...from, id: subjectId }
   await deps.db.write(async (tx) => {
     // Of two who have it one goes on.
     if (!(await spendToken(tx, deps, 'PASSWORD_RESET', token))) throw linkOver()
     if (customer) {
       await setCustomerPassword(tx, deps, customer.id, passwordHash)
-      await noteAddressProven(tx, deps, customer)
+      await noteAddressProven(tx, deps, customer, actor)
     } else await setUserPassword(tx, deps, subjectId, passwordHash)
-    const actor = { ...from, id: subjectId }
     await audit(tx, deps, { actor, action: 'password.reset', subject: subjectId, shopId: shopId ?? undefined, ...passwordDifference })
   })
 }

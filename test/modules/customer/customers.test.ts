@@ -21,6 +21,7 @@ describe('making a customer', () => {
       ...buyer,
       shopId: shop.id,
       email: 'buyer@example.com',
+      emailVerified: false,
       addressIds: [],
       ordersCount: 0,
       totalSpent: { amount: 0, currency: 'KWD' },
@@ -109,10 +110,11 @@ describe('making a customer', () => {
 })
 
 describe('who may', () => {
-  test('customers open to a secret key only: 401 without it, with a token, 403 with a publishable one', async () => {
+  test("customers open to the shop's merchant and secret key: 401 without either, 403 to a customer and with a publishable key, 404 to another shop's", async () => {
     await using app = await testApp()
-    const { shop, token, publishableKey, post } = await shopIn(app)
+    const { shop, token, publishableKey, post, get } = await shopIn(app)
     const { body: made } = await post('/customer', buyer)
+    const stranger = await app.merchant()
     const customer = await customerIn(app, shop)
     for (const [method, path] of [
       ['POST', '/customer'],
@@ -124,8 +126,7 @@ describe('who may', () => {
     ] as const) {
       for (const [credential, status] of [
         [{}, 401],
-        [{ token }, 401],
-        [{ token: customer.token }, 401],
+        [{ token: customer.token }, 403],
         [{ key: publishableKey }, 403],
       ] as const) {
         const answer = await app.call(method, path, { ...credential, ...(method === 'POST' ? { body: {} } : {}) })
@@ -133,6 +134,12 @@ describe('who may', () => {
         expect(answer.text.toLowerCase()).not.toContain('buyer')
       }
     }
+    const path = `/customer/${made.id}`
+    expect((await app.call('GET', path, { token })).text).toBe((await get(path)).text)
+    expect((await app.call('GET', path, { token: stranger.token })).status).toBe(404)
+    const address = { name: 'A', line1: '1', city: 'B', countryCode: 'US' }
+    expect((await app.call('POST', `${path}/addresses`, { token, body: address })).status).toBe(201)
+    expect((await app.call('POST', '/customer', { token, body: { email: 'second@example.com' } })).status).toBe(201)
   })
 
   test("another shop's customer answers as one that never was, to the byte", async () => {

@@ -17,6 +17,7 @@ describe('signing up as a customer', () => {
       id: made.body.id,
       shopId: one.shop.id,
       email: 'buyer@example.com',
+      emailVerified: false,
       name: 'A Buyer',
       phone: null,
       acceptsMarketing: false,

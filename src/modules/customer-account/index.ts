@@ -1,0 +1,2 @@
+export type { CustomerAccountDeps } from './base.ts'
+export { ownOrders, sendVerification, verifyOwn } from './service.ts'

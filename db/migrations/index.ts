@@ -21,6 +21,7 @@ import postgresJobs from './postgres/0017_jobs.sql' with { type: 'text' }
 import postgresPlatform from './postgres/0018_platform.sql' with { type: 'text' }
 import postgresRankings from './postgres/0019_rankings.sql' with { type: 'text' }
 import postgresKeySums from './postgres/0020_key-sums.sql' with { type: 'text' }
+import postgresOrders from './postgres/0021_orders.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -42,6 +43,7 @@ import sqliteJobs from './sqlite/0017_jobs.sql' with { type: 'text' }
 import sqlitePlatform from './sqlite/0018_platform.sql' with { type: 'text' }
 import sqliteRankings from './sqlite/0019_rankings.sql' with { type: 'text' }
 import sqliteKeySums from './sqlite/0020_key-sums.sql' with { type: 'text' }
+import sqliteOrders from './sqlite/0021_orders.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -65,6 +67,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0018_platform', statements: sqlitePlatform },
   { tag: '0019_rankings', statements: sqliteRankings },
   { tag: '0020_key-sums', statements: sqliteKeySums },
+  { tag: '0021_orders', statements: sqliteOrders },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -89,4 +92,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0018_platform', statements: postgresPlatform },
   { tag: '0019_rankings', statements: postgresRankings },
   { tag: '0020_key-sums', statements: postgresKeySums },
+  { tag: '0021_orders', statements: postgresOrders },
 ]

@@ -1,4 +1,5 @@
 export * from './catalog.ts'
+export * from './fulfilments.ts'
 export * from './jobs.ts'
 export * from './kpi.ts'
 export * from './kyb.ts'

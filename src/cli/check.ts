@@ -21,6 +21,7 @@ import {
   otherThan,
 } from '../modules/lending-document/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
+import { orderFindings } from '../modules/order/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import { trustFindings } from '../modules/trust/index.ts'
 import type { Input } from './command.ts'
@@ -83,6 +84,7 @@ async function* addedUp(db: Checked): AsyncGenerator<Finding> {
 
 async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* bookFindings(db)
+  yield* orderFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
 }

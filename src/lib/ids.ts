@@ -23,6 +23,8 @@ export const idPrefixes = {
   line: 'line',
   order: 'order',
   event: 'evt',
+  fulfilment: 'ful',
+  note: 'note',
   payment: 'pay',
   paymentMessage: 'pmsg',
   refund: 'ref',

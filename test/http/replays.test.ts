@@ -102,6 +102,14 @@ const keyed: Record<string, Prepare> = {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/fulfil`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
   },
+  'POST /v2/orders/:id/fulfilments': async (shop) => {
+    const { id } = await shop.bought()
+    return { path: `/v2/orders/${id}/fulfilments`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:id/notes': async (shop) => {
+    const { id } = await shop.bought()
+    return { path: `/v2/orders/${id}/notes`, body: { text: 'One' }, other: { text: 'Two' }, by: ofMerchant(shop), table: 'orders', id }
+  },
   'POST /cart/:id/items': async (shop) => {
     const id = await shop.cart()
     return {

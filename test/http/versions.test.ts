@@ -11,7 +11,7 @@ import { statedAccess } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'
 import { drafted, path as lendingPath } from '../support/lending.ts'
 import { lenderIn } from '../support/repayments.ts'
-import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { methodology, providerIn, walletOf } from '../support/trust.ts'
 
 type Subject = {
@@ -115,6 +115,10 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   'PATCH /giftcard/:id': async (shop) => ({
     path: `/giftcard/${(await shop.giftCard(5_000)).id}`,
     body: (nth) => ({ note: `Note ${nth}` }),
+  }),
+  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => ({
+    path: (await sentOf(shop)).path,
+    body: (nth) => ({ trackingNumber: `T ${nth}` }),
   }),
   'DELETE /webhook-endpoints/:id': async (shop) => {
     const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`

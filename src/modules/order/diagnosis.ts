@@ -120,7 +120,7 @@ function eventLook({ type, at, actor, detail }: OrderEvent, currency: string) {
 }
 
 /** Under which the outbox has what shops' endpoints are told of an order. */
-function keysOf({ order: { id }, refunds, disputes }: WholeOrder): string[] {
+function keysOf({ order: { id }, refunds, disputes, fulfilments }: WholeOrder): string[] {
   const ofOrder = ['confirmed', 'cancelled', 'fulfilled'].map((event) => `order.${event}:${id}`)
   const ofRefunds = refunds.flatMap((refund) => [
     `order.refunded:${refund.id}`,
@@ -129,7 +129,11 @@ function keysOf({ order: { id }, refunds, disputes }: WholeOrder): string[] {
     `order.refund_manual:${refund.id}`,
   ])
   const ofDisputes = disputes.flatMap((dispute) => ['OPEN', 'WON', 'LOST'].map((status) => `order.disputed:${dispute.id}:${status}`))
-  return [...ofOrder, ...ofRefunds, ...ofDisputes]
+  const ofParcels = fulfilments.flatMap(({ id: parcel, version }) => [
+    `order.partially_fulfilled:${parcel}`,
+    ...Array.from({ length: version - 1 }, (_, nth) => `order.fulfilment_updated:${parcel}:${nth + 2}`),
+  ])
+  return [...ofOrder, ...ofRefunds, ...ofDisputes, ...ofParcels]
 }
 
 /** An order that is not at its end. `since`: when something happened to it last. */

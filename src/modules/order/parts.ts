@@ -8,6 +8,7 @@ import type { AffiliateDeps } from '../affiliate/index.ts'
 import type { CartDeps } from '../cart/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
 import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
+import { createFulfilmentStore } from './fulfilments-store.ts'
 import type { UnfinishedFigures } from './standing-store.ts'
 import { createOrderStore } from './store.ts'
 
@@ -39,6 +40,7 @@ export function orderParts({ db, clock, log, orderCache, orderChanged }: Deps & 
       unfinished: createKept<UnfinishedFigures>(clock.monotonic),
     },
     orderStore,
+    fulfilmentStore: createFulfilmentStore(orderChanged),
     orderDocuments: createOrderDocuments(orderCache, orderStore),
     lanesAtWork: new Set() as LanesAtWork,
     /** Where there is another way to pay, the first one is waited for so many milliseconds, and not until the shopper has gone. */

@@ -13,16 +13,19 @@ import type { Payment } from '../payment/domain.ts'
 import {
   type Dispute,
   disputeTransitions,
+  type Fulfilment,
   type Order,
   type OrderEvent,
   type OrderFilter,
   type OrderGiftCard,
   type OrderLine,
+  type OrderNote,
   orderTransitions,
   type Refund,
   refundTransitions,
   type Saga,
 } from './domain.ts'
+import { notesOf, parcelsOf } from './fulfilments-store.ts'
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
@@ -35,7 +38,7 @@ type Counts = {
 export type RefundFilter = Pick<Refund, 'shopId'> & Optional<Pick<Refund, 'status'>>
 
 /** All that an order is shown with. */
-type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[]]
+type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[], Fulfilment[], OrderNote[]]
 
 const which = sql.placeholder('which')
 
@@ -207,7 +210,8 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
         const found = read.first(order, { id })
         if (!found) return undefined
         const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { orderId: id })
-        return [found, allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back), allOf(disputed)] as const
+        const ofMoney = [allOf(paid), allOf(back), allOf(disputed)] as const
+        return [found, allOf(lines), allOf(giftCards), allOf(events), ...ofMoney, allOf(parcelsOf), allOf(notesOf)] as const
       })
       if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
@@ -416,5 +420,5 @@ const areThere = <Parts extends readonly unknown[]>(
   },
 ): parts is Parts => !parts.some((part) => part instanceof Promise)
 
-const wholeOf = ([order, lines, giftCards, events, paid, back, disputed]: Readonly<Parts>): WholeOrder | undefined =>
-  order && { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed }
+const wholeOf = ([order, lines, giftCards, events, paid, back, disputed, parcels, notes]: Readonly<Parts>): WholeOrder | undefined =>
+  order && { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed, fulfilments: parcels, notes }

@@ -104,7 +104,7 @@ const refundLook = (refund: Refund, now: number) => ({
 
 /** What people wrote (reasons), and numbers of parcels, say something of them. */
 const openDetails: ReadonlySet<string> = new Set([
-  ...['payment', 'processor', 'instead', 'refund', 'dispute', 'code', 'currency'],
+  ...['payment', 'processor', 'instead', 'refund', 'dispute', 'fulfilment', 'code', 'currency'],
   ...['amount', 'total', 'told'],
 ])
 const closed = '[not shown]'

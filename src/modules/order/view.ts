@@ -64,10 +64,11 @@ export function orderView({ order, lines, giftCards, events, payments: all, refu
 /** Of these nothing is sent, or nothing more. */
 const cannotBeSent: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'COMPENSATING', 'CANCELLED']
 
-/** A parcel; `recordVersion` is what its `ETag` is made of, and in no answer. */
+/** What was sent together, as it is shown. */
 export const fulfilmentView = (fulfilment: Fulfilment) => ({
-  ...pick(fulfilment, 'id', 'trackingNumber', 'carrier'),
+  id: fulfilment.id,
   lines: fulfilment.lines.map((line) => pick(line, 'lineId', 'quantity')),
+  ...pick(fulfilment, 'trackingNumber', 'carrier'),
   ...isoTimes(pick(fulfilment, 'createdAt', 'updatedAt')),
 })
 export type FulfilmentView = ReturnType<typeof fulfilmentView>

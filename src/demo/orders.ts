@@ -211,7 +211,12 @@ async function sendPart(sale: Sale): Promise<void> {
     { ...order, actor },
     { lines: [{ lineId: first.id, quantity: first.quantity }], trackingNumber: undefined, carrier: market.plan.shop.carrier },
   )
-  await noteOrder(deps, { shop: market.shop, actor }, planned.id, 'The rest is not in yet: promised within three days, and the customer knows')
+  await noteOrder(
+    deps,
+    { shop: market.shop, actor },
+    planned.id,
+    'The rest is not in yet: promised within three days, and the customer knows',
+  )
 }
 
 /** The key of the attempt makes it happen once. */

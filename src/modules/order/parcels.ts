@@ -86,7 +86,7 @@ type Rest = {
 /** Once what was still to be sent is refunded, an order of which something was sent is fulfilled: nobody is going to send more. */
 export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, lines, refunds, actor }: Rest): Promise<void> {
   if (order.status !== 'CONFIRMED' || order.fulfilmentStatus !== 'PARTIALLY_FULFILLED') return
-  const units = unitsOf(lines, await deps.fulfilmentStore.of(tx, order.id), refunds)
+  const units = unitsOf(lines, await deps.orderStore.parcelsOf(tx, order.id), refunds)
   if (units.some(({ open }) => open > 0)) return
   const now = deps.clock.now()
   const sent = { fulfilmentStatus: 'FULFILLED', fulfilledAt: now, updatedAt: now } as const
@@ -113,7 +113,7 @@ export async function changeFulfilment(
   const { orderStore, fulfilmentStore: store } = deps
   return write(async (tx) => {
     const order = await ownLocked(tx, deps, shop.id, orderId)
-    const parcels = await store.of(tx, orderId)
+    const parcels = await orderStore.parcelsOf(tx, orderId)
     const before = parcels.find(({ id }) => id === fulfilmentId)
     if (!before) throw new AppError('NOT_FOUND', 'No such fulfilment')
     assertExpected(expected, before.version)
@@ -153,12 +153,12 @@ export async function noteOrder(
   orderId: string,
   text: string,
 ): Promise<NoteView> {
-  const { fulfilmentStore: store } = deps
+  const { orderStore, fulfilmentStore } = deps
   return write(async (tx) => {
     await ownLocked(tx, deps, shop.id, orderId)
-    if ((await store.notes(tx, orderId)).length >= notesMax) throw new AppError('CONFLICT', `An order has ${notesMax} notes at most`)
+    if ((await orderStore.notesOf(tx, orderId)).length >= notesMax) throw new AppError('CONFLICT', `An order has ${notesMax} notes at most`)
     const note = { id: deps.newId('note'), orderId, text, actor: actor.id, at: deps.clock.now() }
-    await store.insertNote(tx, note)
+    await fulfilmentStore.insertNote(tx, note)
     await audit(tx, deps, { actor, action: 'order.noted', subject: orderId, shopId: shop.id, after: { note: note.id } })
     return noteView(note)
   }, locking)

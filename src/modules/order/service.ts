@@ -239,7 +239,7 @@ async function sendParcel(
     const now = deps.clock.now()
     const before = await store.lock(tx, orderId)
     if (!before) throw noSuchOrder()
-    const parcels = await fulfilmentStore.of(tx, orderId)
+    const parcels = await store.parcelsOf(tx, orderId)
     const known = attempt.resumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
     if (known) return known
     const refunds = await store.refundsOf(tx, orderId)

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { fulfilments, orderNotes } from '../../../db/schema/fulfilments.ts'
 import { disputes, payments, refunds } from '../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { selectSlice } from '../../../db/slice.ts'
@@ -25,7 +26,6 @@ import {
   refundTransitions,
   type Saga,
 } from './domain.ts'
-import { notesOf, parcelsOf } from './fulfilments-store.ts'
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
@@ -67,6 +67,8 @@ const prepared = {
   refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
   refund: rowsOf(refunds, ['id']),
   disputes: rowsOf(disputes, ['orderId'], asc(disputes.id)),
+  parcels: rowsOf(fulfilments, ['orderId'], asc(fulfilments.id)),
+  notes: rowsOf(orderNotes, ['orderId'], asc(orderNotes.id)),
   unfinished: prepare((queries) =>
     queries
       .select({ number: orders.number })
@@ -211,7 +213,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
         if (!found) return undefined
         const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { orderId: id })
         const ofMoney = [allOf(paid), allOf(back), allOf(disputed)] as const
-        return [found, allOf(lines), allOf(giftCards), allOf(events), ...ofMoney, allOf(parcelsOf), allOf(notesOf)] as const
+        return [found, allOf(lines), allOf(giftCards), allOf(events), ...ofMoney, allOf(prepared.parcels), allOf(prepared.notes)] as const
       })
       if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
@@ -219,6 +221,8 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     lines: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderLine[]> => from.all(prepared.lines, { orderId }),
     giftCards: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderGiftCard[]> =>
       from.all(prepared.giftCards, { orderId }),
+    parcelsOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<Fulfilment[]> => from.all(prepared.parcels, { orderId }),
+    notesOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<OrderNote[]> => from.all(prepared.notes, { orderId }),
     async eventsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<OrderEvent[]> {
       return from.all(prepared.events, { orderId })
     },

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
+import { engine } from '../../../db/columns.ts'
+import { postgresMigrations, sqliteMigrations } from '../../../db/migrations/index.ts'
 import { outbox } from '../../../db/schema/outbox.ts'
 import { type Units, unitsOf } from '../../../src/modules/order/domain.ts'
 import { orderFindings } from '../../../src/modules/order/index.ts'
@@ -447,6 +449,75 @@ describe('notes', () => {
     expect(last.map(({ status }) => status).sort()).toEqual([201, 409, 409])
     expect((await shop.order(id)).notes).toHaveLength(100)
   })
+})
+
+test('orders that an older version sent have one parcel, of all of their lines, after the migration', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 50 })
+  const { db } = app.deps
+  const tracked = await mixedOrder(shop)
+  ok(await shop.refund(tracked.id, { lines: [{ lineId: tracked.mugs, quantity: 1 }] }))
+  ok(await shop.post(`/v2/orders/${tracked.id}/fulfil`, { trackingNumber: 'T1', carrier: 'Post' }))
+  const { orderId: plain } = await sentOf(shop)
+  const { id: open } = await shop.bought()
+  const trees = { sqlite: sqliteMigrations, postgres: postgresMigrations }
+  const statements = trees[engine].flatMap(({ statements }) => statements.split('--> statement-breakpoint'))
+  const [backfill = '', ...others] = statements.filter((statement) => /INSERT INTO .fulfilments/.test(statement))
+  expect(others).toEqual([])
+  await db.write(async (tx) => {
+    await tx.rows(sql`delete from fulfilments`)
+    await tx.rows(sql.raw(backfill))
+    for (const id of [tracked.id, plain, open]) app.deps.orderChanged(tx, id)
+  })
+  const seen = await shop.order(tracked.id)
+  expect(seen).toMatchObject({
+    status: 'FULFILLED',
+    tracking: { number: 'T1', carrier: 'Post' },
+    fulfilments: [
+      {
+        id: tracked.id.replace('order_', 'ful_'),
+        trackingNumber: 'T1',
+        carrier: 'Post',
+        lines: [
+          { lineId: tracked.mugs, quantity: 3 },
+          { lineId: tracked.bowls, quantity: 2 },
+        ],
+      },
+    ],
+  })
+  expect((await shop.order(plain)).fulfilments).toMatchObject([{ trackingNumber: null, lines: [{ quantity: 1 }] }])
+  expect(await shop.order(open)).toMatchObject({ fulfilments: [], lines: [{ unfulfilledQuantity: 1 }] })
+  ok(await shop.patch(`/v2/orders/${tracked.id}/fulfilments/${seen.fulfilments[0].id}`, { trackingNumber: 'T2' }))
+  await nothingIsWrong(app)
+})
+
+test('souk check says which orders are not what their parcels come to', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 50 })
+  const { db } = app.deps
+  const found = async () => {
+    const said: string[][] = []
+    for await (const { problems } of orderFindings(db)) said.push(problems)
+    return said
+  }
+  const broken: [what: string, where: 0 | 1, statement: (orderId: string) => ReturnType<typeof sql>][] = [
+    ['a parcel is lost', 0, (id) => sql`delete from fulfilments where order_id = ${id}`],
+    ['more was sent than bought', 0, (id) => sql`update fulfilments set lines = replace(lines, ':1', ':2') where order_id = ${id}`],
+    ['of a line of another order', 0, (id) => sql`update fulfilments set lines = replace(lines, 'line_', 'none_') where order_id = ${id}`],
+    ['nothing was in it', 0, (id) => sql`update fulfilments set lines = '[]' where order_id = ${id}`],
+    ['it says that it was not sent', 0, (id) => sql`update orders set fulfilment_status = 'UNFULFILLED' where id = ${id}`],
+    ['or only in part', 0, (id) => sql`update orders set fulfilment_status = 'PARTIALLY_FULFILLED' where id = ${id}`],
+    ['or that it is', 0, (id) => sql`update orders set status = 'CONFIRMED' where id = ${id}`],
+    ['another tracking', 1, (id) => sql`update orders set carrier = 'x' where id = ${id}`],
+  ]
+  const expected: string[][] = [[], []]
+  for (const [what, where, statement] of broken) {
+    const { orderId } = await sentOf(shop)
+    await db.write(async (tx) => void (await tx.rows(statement(orderId))))
+    expected[where]?.push(orderId)
+    const said = await found()
+    expect([what, said.map((problems) => problems.map((one) => /order_\w+/.exec(one)?.[0]))]).toEqual([what, expected])
+  }
 })
 
 test('units are where they are: none is sent that was given back, none is lost, in any order of parcels and refunds', () => {

@@ -25,7 +25,7 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
   const id = 'id' in which ? which.id : await idOf(deps, which)
   const whole = await storeOf(deps).whole(id)
   if (!whole) throw new OperatorError('There is no such order')
-  const { order, payments, refunds, disputes, events } = whole
+  const { order, payments, refunds, disputes, fulfilments, events } = whole
   const { currency } = order
   const references = payments.flatMap(({ processorReference, references: more }) => [
     ...(processorReference === null ? [] : [processorReference]),
@@ -48,6 +48,11 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
       ...pick(dispute, 'id', 'paymentId', 'reference', 'status'),
       ...moneyOf(dispute, 'amount'),
       ...isoTimes(pick(dispute, 'createdAt', 'updatedAt')),
+    })),
+    parcels: fulfilments.map(({ lines, ...parcel }) => ({
+      ...pick(parcel, 'id', 'version'),
+      units: lines.reduce((sum, { quantity }) => sum + quantity, 0),
+      ...isoTimes(pick(parcel, 'createdAt', 'updatedAt')),
     })),
     messages: messages.map(({ dispute, ...message }) => ({
       ...pick(message, 'id', 'processor', 'messageId', 'paymentId', 'reference', 'attempts'),

@@ -258,6 +258,7 @@ async function sendParcel(
     await fulfilmentStore.insert(tx, parcel)
     const { fulfilmentStatus } = order
     await appendEvent(tx, deps, { orderId, type: fulfilmentStatus, detail: detailOf(parcel), actor: actor.id })
+    // What the shopper is told by mail belongs here, into the same write.
     if (isLast) await tellFulfilled(tx, deps, order, parcel)
     else
       await enqueueMessage(tx, deps, {

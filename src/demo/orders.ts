@@ -198,25 +198,20 @@ async function send(sale: Sale): Promise<void> {
   await fulfilOrder(sale.deps, request(sale, 'send'), { trackingNumber: `DEMO-${String(number).padStart(6, '0')}`, carrier })
 }
 
-/** Sends the first of its lines, where it has more than one. */
+/** Sends the first of its lines, or a unit of its only one, where something is left then. */
 async function sendPart(sale: Sale): Promise<void> {
   const { deps, market, planned } = sale
-  const { fulfilmentStatus } = await orderOf(sale)
-  const { lines } = await readOrder(deps, { shopId: market.shop.id }, planned.id)
+  const { lines, notes, fulfilmentStatus } = await readOrder(deps, { shopId: market.shop.id }, planned.id)
   const [first, ...rest] = lines
-  if (fulfilmentStatus !== 'UNFULFILLED' || !first || rest.length === 0) return
-  const { actor, ...order } = request(sale, 'send a part')
-  await createFulfilment(
-    deps,
-    { ...order, actor },
-    { lines: [{ lineId: first.id, quantity: first.quantity }], trackingNumber: undefined, carrier: market.plan.shop.carrier },
-  )
-  await noteOrder(
-    deps,
-    { shop: market.shop, actor },
-    planned.id,
-    'The rest is not in yet: promised within three days, and the customer knows',
-  )
+  const quantity = first && (rest.length > 0 ? first.quantity : first.quantity - 1)
+  if (fulfilmentStatus !== 'UNFULFILLED' || !first || !quantity) return
+  const asked = request(sale, 'send a part')
+  const by = { shop: market.shop, actor: asked.actor }
+  // A fill that broke off may have written it.
+  if (notes.length === 0)
+    await noteOrder(deps, by, planned.id, 'The rest is not in yet: promised within three days, and the customer knows')
+  const parcel = { lines: [{ lineId: first.id, quantity }], trackingNumber: undefined, carrier: market.plan.shop.carrier }
+  await createFulfilment(deps, asked, parcel)
 }
 
 /** The key of the attempt makes it happen once. */

@@ -60,6 +60,7 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
   'POST /v2/orders/{id}/refunds/{refundId}/settled': manualRefunds,
+  'POST /v2/orders/{id}/fulfil': ordersToSend,
   'POST /v2/orders/{id}/fulfilments': ordersToSend,
   'POST /v2/orders/{id}/notes': ordersToSend,
   'PATCH /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,

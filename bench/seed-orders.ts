@@ -248,7 +248,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     createdAt: at,
     updatedAt: at + 600,
   }
-  return { order, lines, giftCards: [], events, payments: [payment], refunds: [], disputes: [] }
+  return { order, lines, giftCards: [], events, payments: [payment], refunds: [], disputes: [], fulfilments: [], notes: [] }
 }
 
 function captureOf({ order, payments: [payment] }: WholeOrder): typeof unifiedTransactions.$inferSelect {

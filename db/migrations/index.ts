@@ -27,6 +27,7 @@ import postgresShipping from './postgres/0023_shipping.sql' with { type: 'text' 
 import postgresMedia from './postgres/0024_media.sql' with { type: 'text' }
 import postgresSecondFactor from './postgres/0025_second-factor.sql' with { type: 'text' }
 import postgresCustomers from './postgres/0026_customers.sql' with { type: 'text' }
+import postgresOrders from './postgres/0027_orders.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -54,6 +55,7 @@ import sqliteShipping from './sqlite/0023_shipping.sql' with { type: 'text' }
 import sqliteMedia from './sqlite/0024_media.sql' with { type: 'text' }
 import sqliteSecondFactor from './sqlite/0025_second-factor.sql' with { type: 'text' }
 import sqliteCustomers from './sqlite/0026_customers.sql' with { type: 'text' }
+import sqliteOrders from './sqlite/0027_orders.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -83,6 +85,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0024_media', statements: sqliteMedia },
   { tag: '0025_second-factor', statements: sqliteSecondFactor },
   { tag: '0026_customers', statements: sqliteCustomers },
+  { tag: '0027_orders', statements: sqliteOrders },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -113,4 +116,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0024_media', statements: postgresMedia },
   { tag: '0025_second-factor', statements: postgresSecondFactor },
   { tag: '0026_customers', statements: postgresCustomers },
+  { tag: '0027_orders', statements: postgresOrders },
 ]

@@ -246,13 +246,14 @@ export const orders = table(
       'PARTIALLY_REFUNDED',
       'REFUNDED',
     ]).notNull(),
-    fulfilmentStatus: word('fulfilment_status', ['UNFULFILLED', 'FULFILLED']).notNull(),
+    fulfilmentStatus: word('fulfilment_status', ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED']).notNull(),
     shippingAddress: json<Address | null>('shipping_address'),
     billingAddress: json<Address | null>('billing_address'),
     shippingMethod: json<Pick<ShippingMethod, 'code' | 'title'> | null>('shipping_method'),
     affiliateCode: text('affiliate_code'),
     affiliateAt: instant('affiliate_at'),
     affiliateId: text('affiliate_id'),
+    /** Of the parcel that was sent last, of those that have any. */
     trackingNumber: text('tracking_number'),
     carrier: text('carrier'),
     /** An order that nobody paid by then gives its stock back. */

@@ -26,6 +26,7 @@ import {
 import { mailFindings } from '../modules/mail/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { checkingParts, countPictureFiles, pictureDifferences, pictureFaults } from '../modules/media/index.ts'
+import { orderFindings } from '../modules/order/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import { trustFindings } from '../modules/trust/index.ts'
 import type { Input } from './command.ts'
@@ -88,6 +89,7 @@ async function* addedUp(db: Checked): AsyncGenerator<Finding> {
 
 async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* bookFindings(db)
+  yield* orderFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
   yield* mailFindings(db)

@@ -74,11 +74,12 @@ const moneyText = ({ amount, currency }: Money) => `${decimalOf(amount, decimals
 
 /** The same for people: what is so, what is asked of whom, what happened, and what comes. */
 function textOf(found: OrderDiagnosis): string {
-  const { shop, payments, refunds, disputes, messages, webhooks, events } = found
+  const { shop, payments, refunds, disputes, parcels, messages, webhooks, events } = found
   const parts: (readonly [head: string, lines: readonly string[]])[] = [
     ['PAYMENTS', payments.map(rowOf)],
     ['REFUNDS', refunds.map(rowOf)],
     ['DISPUTES', disputes.map(rowOf)],
+    ['PARCELS', parcels.map(rowOf)],
     ['MESSAGES OF PROCESSORS', messages.map(rowOf)],
     ["MESSAGES TO THE SHOP'S WEBHOOKS", webhooks.map(rowOf)],
     ['EVENTS', events.map(({ at, type, actor, detail }) => `${at}  ${type}  by ${actor}${tail(fieldsOf(detail))}`)],

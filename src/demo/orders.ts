@@ -10,11 +10,14 @@ import {
   cancelOrder,
   completeFulfilled,
   completeOrder,
+  createFulfilment,
   expireOrders,
   findOrder,
   fulfilOrder,
+  noteOrder,
   payAgain,
   placeOrder,
+  readOrder,
   refundOrder,
 } from '../modules/order/index.ts'
 import type { PaymentChoice } from '../modules/payment/domain.ts'
@@ -138,7 +141,7 @@ const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoic
  */
 async function live(sale: Sale, until: number): Promise<void> {
   const { deps, planned } = sale
-  const { paidAgainAt, cancelledAt, sentAt, refund } = planned.fate
+  const { paidAgainAt, cancelledAt, sentAt, restSentAt, refund } = planned.fate
   const { updatedAt } = await orderOf(sale)
   // After what was done before a fill broke off: its events have their ids a little later.
   deps.clock.to(updatedAt + afterwardsMs)
@@ -146,7 +149,8 @@ async function live(sale: Sale, until: number): Promise<void> {
   const steps: [at: number | undefined, step: (sale: Sale) => Promise<unknown>][] = [
     [paidAgainAt, payOnceMore],
     [cancelledAt, cancel],
-    [sentAt, send],
+    [sentAt, restSentAt === undefined ? send : sendPart],
+    [restSentAt, send],
     [refund?.at, giveBack],
   ]
   for (const [at, step] of steps) {
@@ -194,6 +198,22 @@ async function send(sale: Sale): Promise<void> {
   await fulfilOrder(sale.deps, request(sale, 'send'), { trackingNumber: `DEMO-${String(number).padStart(6, '0')}`, carrier })
 }
 
+/** Sends the first of its lines, or a unit of its only one, where something is left then. */
+async function sendPart(sale: Sale): Promise<void> {
+  const { deps, market, planned } = sale
+  const { lines, notes, fulfilmentStatus } = await readOrder(deps, { shopId: market.shop.id }, planned.id)
+  const [first, ...rest] = lines
+  const quantity = first && (rest.length > 0 ? first.quantity : first.quantity - 1)
+  if (fulfilmentStatus !== 'UNFULFILLED' || !first || !quantity) return
+  const asked = request(sale, 'send a part')
+  const by = { shop: market.shop, actor: asked.actor }
+  // A fill that broke off may have written it.
+  if (notes.length === 0)
+    await noteOrder(deps, by, planned.id, 'The rest is not in yet: promised within three days, and the customer knows')
+  const parcel = { lines: [{ lineId: first.id, quantity }], trackingNumber: undefined, carrier: market.plan.shop.carrier }
+  await createFulfilment(deps, asked, parcel)
+}
+
 /** The key of the attempt makes it happen once. */
 async function giveBack(sale: Sale): Promise<void> {
   const percent = sale.planned.fate.refund?.percent ?? 0
@@ -219,7 +239,7 @@ function jobsOf(deps: AppDeps, sales: readonly Sale[], until: number): (before: 
     ...(fate.declined && fate.paidAgainAt === undefined && fate.cancelledAt === undefined
       ? [{ at: at + pendingPaymentMs, job: expireOrders }]
       : []),
-    ...(fate.sentAt === undefined ? [] : [{ at: fate.sentAt + refundWindowMs, job: completeFulfilled }]),
+    ...(fate.sentAt === undefined ? [] : [{ at: (fate.restSentAt ?? fate.sentAt) + refundWindowMs, job: completeFulfilled }]),
     ...(partner === undefined ? [] : [{ at: at + refundWindowMs + hourMs, job: approveCommissions }]),
   ])
   const waiting = dues

@@ -9,6 +9,8 @@ import type { DemoCard, DemoProduct, DemoShop, Person, Place } from './shop.ts'
 export const daysInYear = 365
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+/** How long what is missing of a parcel takes to come. */
+const restAfterMs = 52 * hourMs
 
 /** What becomes of an order; moments in milliseconds. */
 type Fate = {
@@ -17,6 +19,8 @@ type Fate = {
   paidAgainAt?: number
   cancelledAt?: number
   sentAt?: number
+  /** Only a part of it was sent then, and the rest now. */
+  restSentAt?: number
   refund?: { at: number; percent: number }
 }
 export type PlannedOrder = {
@@ -195,6 +199,7 @@ function fateOf(nth: number, moment: number, chance: Chance): Fate {
   if (nth % 47 === 30) return { cancelledAt: moment + (2 + chance.below(10)) * hourMs }
   if (nth % 31 === 11) return { sentAt, refund: { at: refundAt, percent: 20 + 10 * chance.below(5) } }
   if (nth % 53 === 19) return { sentAt, refund: { at: refundAt, percent: 100 } }
+  if (nth % 23 === 7) return { sentAt, restSentAt: sentAt + restAfterMs }
   return { sentAt }
 }
 

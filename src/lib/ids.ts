@@ -25,6 +25,8 @@ export const idPrefixes = {
   line: 'line',
   order: 'order',
   event: 'evt',
+  fulfilment: 'ful',
+  note: 'note',
   payment: 'pay',
   paymentMessage: 'pmsg',
   refund: 'ref',

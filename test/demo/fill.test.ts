@@ -109,6 +109,8 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
     'orders',
     'order_lines',
     'order_events',
+    'fulfilments',
+    'order_notes',
     'payments',
     'refunds',
     'unified_transactions',
@@ -206,6 +208,11 @@ describe('the filled demo has', () => {
       PARTIALLY_REFUNDED: 7,
       REFUNDED: 8,
     })
+    const inParts = orders.filter(({ fulfilments }) => fulfilments.length > 1)
+    expect(inParts.map(({ status, notes }) => [status, notes.length])).toEqual([
+      ['COMPLETED', 1],
+      ['COMPLETED', 1],
+    ])
     const second = orders.filter(({ payments }) => payments.length > 1)
     expect(second.map(({ payments }) => payments.map((payment: Json) => [payment.status, payment.failureCode]))).toEqual(
       Array.from({ length: 5 }, () => [

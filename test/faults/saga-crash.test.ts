@@ -193,6 +193,18 @@ const scenarios: Scenario[] = [
     order: { status: 'FULFILLED', fulfilmentStatus: 'FULFILLED' },
     ...sold,
   },
+  {
+    name: 'sending a part of an order',
+    // All of a line: sent a second time it would be refused.
+    async prepare({ app, bought, action }) {
+      const orderId = await bought()
+      const line = (await booksOf(app)).lines.find(({ tracked }) => tracked)
+      return action(orderId, 'fulfilments', { lines: [{ lineId: line?.id, quantity: 2 }], trackingNumber: 'Z1' })
+    },
+    status: 201,
+    order: { status: 'CONFIRMED', fulfilmentStatus: 'PARTIALLY_FULFILLED', trackingNumber: 'Z1' },
+    ...sold,
+  },
 ]
 
 /** What is known of the shop that every scenario begins with. */

@@ -166,6 +166,9 @@ export const accessManifest: Record<string, Access> = {
   'GET /v2/refunds': 'management',
   'POST /v2/orders/:id/cancel': 'management',
   'POST /v2/orders/:id/fulfil': 'management',
+  'POST /v2/orders/:id/fulfilments': 'management',
+  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': 'management',
+  'POST /v2/orders/:id/notes': 'management',
 
   'POST /webhook-endpoints': 'management',
   'GET /webhook-endpoints': 'management',

@@ -21,7 +21,7 @@ import { completed, drafted, path as lendingPath, submitted } from '../support/l
 import { drawn } from '../support/pictures.ts'
 import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
-import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { begunTotp, codeAt, confirmedTotp } from '../support/totp.ts'
 import { methodology, provider, walletOf } from '../support/trust.ts'
 
@@ -160,6 +160,12 @@ const changes: Record<string, Prepare> = {
     path: `/v2/orders/${(await shop.bought()).id}/fulfil`,
     body: { trackingNumber: planted },
   }),
+  'POST /v2/orders/:id/fulfilments': async (shop) => ({
+    path: `/v2/orders/${(await shop.bought()).id}/fulfilments`,
+    body: { trackingNumber: planted },
+  }),
+  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => ({ path: (await sentOf(shop)).path, body: { carrier: planted } }),
+  'POST /v2/orders/:id/notes': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/notes`, body: { text: planted } }),
   'POST /webhook-endpoints': () => ({ path: '/webhook-endpoints', body: endpoint }),
   'DELETE /webhook-endpoints/:id': async (shop) => ({
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,

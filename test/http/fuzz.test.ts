@@ -72,6 +72,10 @@ const preparations: Record<string, () => Promise<Given>> = {
   'GET /v2/orders/public/{token}/receipt': async () => ({ token: await orderTokens() }),
   'GET /media/{name}': async () => ({ name: (await ownPictures()).map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }),
   'DELETE /media/{name}': async () => ({ name: (await ownPictures()).map(({ id }) => id) }),
+  'POST /v2/orders/{id}/fulfil': ordersToSend,
+  'POST /v2/orders/{id}/fulfilments': ordersToSend,
+  'POST /v2/orders/{id}/notes': ordersToSend,
+  'PATCH /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
   'POST /webhook-endpoints': noEndpoints,
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
   'GET /shops/v2/processor-accounts/{processor}': ownAccount,
@@ -535,6 +539,20 @@ async function manualRefunds(): Promise<Given> {
   }
   if (sandbox) processors.set('sandbox', sandbox)
   return { id: [order.id], refundId }
+}
+
+/** An order of many units, and its line. */
+async function ordersToSend(): Promise<Given> {
+  const [cartId = ''] = await boughtCarts()
+  const { order } = await bySecret('POST', `/cart/${cartId}/checkout`, { method: 'card' }, { 'idempotency-key': cartId })
+  return { id: [order.id], lineId: order.lines.map(({ id }: { id: string }) => id) }
+}
+
+/** The same, and it was sent. */
+async function sentParcels(): Promise<Given> {
+  const { id } = await ordersToSend()
+  const parcel = await bySecret('POST', `/v2/orders/${id?.[0]}/fulfilments`, {})
+  return { id: id ?? [], fulfilmentId: [parcel.id] }
 }
 
 const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)

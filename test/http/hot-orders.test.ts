@@ -254,7 +254,7 @@ test.if(engine === 'sqlite')('what is remembered of an order is what is stored, 
 test.if(engine === 'sqlite')('every function of the store that changes what an order shows forgets it, by itself', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { db, orderDocuments, orderStore: store, paymentStore } = app.deps
+  const { db, orderDocuments, orderStore: store, fulfilmentStore, paymentStore } = app.deps
   const { id: giftCardId } = await shop.giftCard(500)
   const { id: orderId } = await shop.bought()
   const [payment] = await paymentStore.ofOrder(orderId)
@@ -282,6 +282,10 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
   }
   const dispute = { ...disputed, id: app.deps.newId('dispute'), createdAt: app.clock.now(), updatedAt: app.clock.now() }
   const event = { id: app.deps.newId('event'), orderId, type: 'LOOKED_AT', at: app.clock.now(), actor: 'system', detail: {} }
+  const at = app.clock.now()
+  const made = { lines: [], trackingNumber: null, carrier: null, attemptKey: null, createdAt: at, updatedAt: at, version: 1 }
+  const parcel = { id: app.deps.newId('fulfilment'), orderId, ...made }
+  const note = { id: app.deps.newId('note'), orderId, text: 'Call first', actor: 'system', at }
   const changes: Record<string, (tx: Writer) => Promise<unknown>> = {
     change: (tx) => store.change(tx, orderId, ['CONFIRMED'], { carrier: 'Post' }),
     move: (tx) => store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', {}),
@@ -294,6 +298,9 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
     changeRefund: (tx) => store.changeRefund(tx, refund.id, ['FAILED'], { failureCode: 'no' }),
     insertDispute: (tx) => store.insertDispute(tx, dispute),
     moveDispute: (tx) => store.moveDispute(tx, dispute.id, ['OPEN'], 'LOST', {}),
+    insertFulfilment: (tx) => fulfilmentStore.insert(tx, parcel),
+    changeFulfilment: (tx) => fulfilmentStore.change(tx, parcel, { trackingNumber: 'T 1', carrier: null, updatedAt: 1 }),
+    insertNote: (tx) => fulfilmentStore.insertNote(tx, note),
     refundGiftCard: (tx) => store.refundGiftCard(tx, orderId, giftCardId, 100),
   }
   for (const [name, change] of Object.entries(changes)) {

@@ -8,7 +8,7 @@ import { type Answer, type CallOptions, type TestApp, testApp } from '../support
 import { approved } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath } from '../support/lending.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
-import { address, customerOf, ok, type Selling, sellingIn } from '../support/selling.ts'
+import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 
 const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed')
 const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
@@ -105,6 +105,18 @@ const keyed: Record<string, Prepare> = {
   'POST /v2/orders/:id/fulfil': async (shop) => {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/fulfil`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:id/fulfilments': async (shop) => {
+    const { id } = await shop.bought()
+    return { path: `/v2/orders/${id}/fulfilments`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => {
+    const { orderId: id, path } = await sentOf(shop)
+    return { path, body: { carrier: 'Post' }, other: { carrier: 'Caravan' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:id/notes': async (shop) => {
+    const { id } = await shop.bought()
+    return { path: `/v2/orders/${id}/notes`, body: { text: 'One' }, other: { text: 'Two' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /cart/:id/items': async (shop) => {
     const id = await shop.cart()

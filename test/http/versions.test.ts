@@ -12,7 +12,7 @@ import { approved } from '../support/kyb.ts'
 import { drafted, path as lendingPath } from '../support/lending.ts'
 import { drawn } from '../support/pictures.ts'
 import { lenderIn } from '../support/repayments.ts'
-import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { methodology, providerIn, walletOf } from '../support/trust.ts'
 
 type Subject = {
@@ -134,6 +134,10 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   'DELETE /media/:name': async ({ app, token }) => ({
     path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
     raises: false,
+  }),
+  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => ({
+    path: (await sentOf(shop)).path,
+    body: (nth) => ({ trackingNumber: `T ${nth}` }),
   }),
   'DELETE /webhook-endpoints/:id': async (shop) => {
     const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`

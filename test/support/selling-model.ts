@@ -107,6 +107,7 @@ export type Action =
   | { do: 'message'; payment: number; type: string }
   | { do: 'refund'; order: number; share: 'all' | 'lines' | number; again: boolean }
   | { do: 'cancel' | 'fulfil'; order: number }
+  | { do: 'send'; order: number; quantity: number }
   | { do: 'stock'; market: number; onHand: number }
   | { do: 'price'; market: number; price: number }
   | { do: 'resume' | 'close' }
@@ -161,6 +162,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: word('cancel', 'cancel', 'fulfil'), order: one }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('send' as const), order: one, quantity: fc.integer({ min: 1, max: 2 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stock' as const), market: one, onHand: fc.integer({ min: 0, max: 12 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('price' as const), market: one, price: fc.integer({ min: 0, max: 50_000 }) }) },
   { weight: 3, arbitrary: fc.record({ do: word('resume', 'close') }) },
@@ -327,6 +329,14 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
       case 'cancel':
       case 'fulfil':
         return onOrder(action.order, action.do, () => ({}))
+      case 'send': {
+        const { order, quantity } = action
+        const partOf = ({ id }: Books['orders'][number]) => {
+          const own = books.lines.filter(({ orderId }) => orderId === id)
+          return { lines: [{ lineId: at(own, order)?.id, quantity }] }
+        }
+        return onOrder(order, 'fulfilments', partOf)
+      }
       case 'stock':
         return countStock(action.market, action.onHand)
       case 'price':

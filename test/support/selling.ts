@@ -86,6 +86,13 @@ export async function sellingIn(
   }
 }
 
+/** An order that was sent in one parcel, and where that is corrected. */
+export async function sentOf(shop: Selling): Promise<{ orderId: string; fulfilmentId: string; path: string }> {
+  const { id: orderId } = await shop.bought()
+  const { id: fulfilmentId } = ok(await shop.post(`/v2/orders/${orderId}/fulfilments`, {}), 201).body
+  return { orderId, fulfilmentId, path: `/v2/orders/${orderId}/fulfilments/${fulfilmentId}` }
+}
+
 /** A customer of a shop, who is logged in. */
 export async function customerOf(app: TestApp, shopName: string, email = 'shopper@example.com'): Promise<{ id: string; token: string }> {
   const login = { shopName, email, password: 'a password of theirs' }

@@ -76,7 +76,8 @@ export async function targetOf(deps: OpeningDeps, place: BackupPlace): Promise<B
   if (target.isNewBesideOthers)
     deps.log.error('backup.new_key', {
       place: place.store.place,
-      advice: 'BACKUP_PASSPHRASE opens no key that is there: what was put there before cannot be restored with it. See that it is the right one',
+      advice:
+        'BACKUP_PASSPHRASE opens no key that is there: what was put there before cannot be restored with it. See that it is the right one',
     })
   deps.backupTargets.set(place, target)
   return target

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { fieldsOf, Instant, integer, MoneySchema, nullable, oneOf, text } from '../../http/schema.ts'
-import { orderPaymentStatuses, orderStatuses, refundStatuses } from '../order/domain.ts'
+import { fulfilmentStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from '../order/domain.ts'
 
 export const OrderToken = t.Object({ token: text(200) })
 
@@ -12,7 +12,7 @@ export const PublicOrderRecord = t.Object(
     mode: oneOf(['TEST', 'LIVE']),
     status: oneOf(orderStatuses),
     paymentStatus: oneOf(orderPaymentStatuses),
-    fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),
+    fulfilmentStatus: oneOf(fulfilmentStatuses),
     publicUrl: t.String(),
     receiptUrl: nullable(t.String({ description: 'A page to print; none of an order that was never a sale' })),
     shop: t.Object({ name: t.String(), title: t.String(), logoUrl: nullable(t.String()) }),

@@ -79,7 +79,8 @@ export async function confirm(
     drive?.keep && (trail ? [] : store.refundsOf(tx, id)),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  const whole = events && refunds && { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [] }
+  const whole = events &&
+    refunds && { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [], fulfilments: [], notes: [] }
   if (whole) await drive?.keep?.(tx, whole, trail !== undefined)
   return { order: confirmed, payments }
 }

@@ -25,7 +25,7 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
   const id = 'id' in which ? which.id : await idOf(deps, which)
   const whole = await storeOf(deps).whole(id)
   if (!whole) throw new OperatorError('There is no such order')
-  const { order, payments, refunds, disputes, events } = whole
+  const { order, payments, refunds, disputes, fulfilments, events } = whole
   const { currency } = order
   const references = payments.flatMap(({ processorReference, references: more }) => [
     ...(processorReference === null ? [] : [processorReference]),
@@ -48,6 +48,11 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
       ...pick(dispute, 'id', 'paymentId', 'reference', 'status'),
       ...moneyOf(dispute, 'amount'),
       ...isoTimes(pick(dispute, 'createdAt', 'updatedAt')),
+    })),
+    parcels: fulfilments.map(({ lines, ...parcel }) => ({
+      ...pick(parcel, 'id', 'version'),
+      units: lines.reduce((sum, { quantity }) => sum + quantity, 0),
+      ...isoTimes(pick(parcel, 'createdAt', 'updatedAt')),
     })),
     messages: messages.map(({ dispute, ...message }) => ({
       ...pick(message, 'id', 'processor', 'messageId', 'paymentId', 'reference', 'attempts'),
@@ -104,7 +109,7 @@ const refundLook = (refund: Refund, now: number) => ({
 
 /** What people wrote (reasons), and numbers of parcels, say something of them. */
 const openDetails: ReadonlySet<string> = new Set([
-  ...['payment', 'processor', 'instead', 'refund', 'dispute', 'code', 'currency'],
+  ...['payment', 'processor', 'instead', 'refund', 'dispute', 'fulfilment', 'code', 'currency'],
   ...['amount', 'total', 'told'],
 ])
 const closed = '[not shown]'
@@ -120,7 +125,7 @@ function eventLook({ type, at, actor, detail }: OrderEvent, currency: string) {
 }
 
 /** Under which the outbox has what shops' endpoints are told of an order. */
-function keysOf({ order: { id }, refunds, disputes }: WholeOrder): string[] {
+function keysOf({ order: { id }, refunds, disputes, fulfilments }: WholeOrder): string[] {
   const ofOrder = ['confirmed', 'cancelled', 'fulfilled'].map((event) => `order.${event}:${id}`)
   const ofRefunds = refunds.flatMap((refund) => [
     `order.refunded:${refund.id}`,
@@ -129,7 +134,11 @@ function keysOf({ order: { id }, refunds, disputes }: WholeOrder): string[] {
     `order.refund_manual:${refund.id}`,
   ])
   const ofDisputes = disputes.flatMap((dispute) => ['OPEN', 'WON', 'LOST'].map((status) => `order.disputed:${dispute.id}:${status}`))
-  return [...ofOrder, ...ofRefunds, ...ofDisputes]
+  const ofParcels = fulfilments.flatMap(({ id: parcel, version }) => [
+    `order.partially_fulfilled:${parcel}`,
+    ...Array.from({ length: version - 1 }, (_, nth) => `order.fulfilment_updated:${parcel}:${nth + 2}`),
+  ])
+  return [...ofOrder, ...ofRefunds, ...ofDisputes, ...ofParcels]
 }
 
 /** An order that is not at its end. `since`: when something happened to it last. */

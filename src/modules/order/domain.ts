@@ -1,3 +1,4 @@
+import type { fulfilments, orderNotes } from '../../../db/schema/fulfilments.ts'
 import type { disputes, refunds } from '../../../db/schema/payments.ts'
 import type { orderEvents, orderGiftCards, orderLines, orders } from '../../../db/schema/selling.ts'
 import { windowOf } from '../../core/window.ts'
@@ -12,6 +13,8 @@ export type OrderGiftCard = typeof orderGiftCards.$inferSelect
 export type OrderEvent = typeof orderEvents.$inferSelect
 export type Refund = typeof refunds.$inferSelect
 export type Dispute = typeof disputes.$inferSelect
+export type Fulfilment = typeof fulfilments.$inferSelect
+export type OrderNote = typeof orderNotes.$inferSelect
 export type OrderStatus = Order['status']
 
 /** What may become of an order. Whether money went back is its `paymentStatus`, never its status. */
@@ -56,6 +59,12 @@ export const orderPaymentStatuses = [
   'PARTIALLY_REFUNDED',
   'REFUNDED',
 ] as const satisfies readonly Order['paymentStatus'][]
+
+export const fulfilmentStatuses = [
+  'UNFULFILLED',
+  'PARTIALLY_FULFILLED',
+  'FULFILLED',
+] as const satisfies readonly Order['fulfilmentStatus'][]
 
 /** Which orders of a shop are asked for; moments in milliseconds, `until` is the first one after. */
 export type OrderFilter = { readonly shopId: string } & Optional<
@@ -292,4 +301,45 @@ export function refundParts(left: ReturnType<typeof refundable>, asked: number |
     rest -= share
   }
   return { amount, giftCardAmount: wanted - amount, giftCards }
+}
+
+/** So many of a line. */
+export type SentLine = Fulfilment['lines'][number]
+/** The units of a line: `sent`; `left` to be sent now; `open`: neither sent nor surely refunded, so that the order is not all sent yet. */
+export type Units = { readonly lineId: string; readonly sent: number; readonly left: number; readonly open: number }
+
+/**
+ * Where the units of each line are. Whoever is given units back is given those first that were not sent: they do not leave any more. A
+ * refund that is under way has its units until it fails.
+ */
+export function unitsOf(
+  lines: readonly Pick<OrderLine, 'id' | 'quantity'>[],
+  parcels: readonly Pick<Fulfilment, 'lines'>[],
+  back: readonly Pick<Refund, 'status' | 'lines'>[],
+): Units[] {
+  const countOf = (all: readonly { readonly lines: readonly SentLine[] }[], id: string) =>
+    all.reduce((sum, one) => one.lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
+  const underWay = back.filter(({ status }) => status !== 'FAILED')
+  const gone = back.filter(stands)
+  return lines.map(({ id, quantity }) => {
+    const sent = countOf(parcels, id)
+    return {
+      lineId: id,
+      sent,
+      left: Math.max(0, quantity - sent - countOf(underWay, id)),
+      open: Math.max(0, quantity - sent - countOf(gone, id)),
+    }
+  })
+}
+
+/** Parcels of an order at most: the last takes all that is left. */
+export const parcelsMax = 100
+/** Of all parcels of an order together: each leaves an event. */
+export const correctionsMax = 100
+export const notesMax = 100
+
+/** What an order shows of its parcels: of the one that was sent last, of those that have any. */
+export function trackingOf(parcels: readonly Pick<Fulfilment, 'trackingNumber' | 'carrier'>[]): Pick<Order, 'trackingNumber' | 'carrier'> {
+  const last = parcels.findLast(({ trackingNumber, carrier }) => trackingNumber !== null || carrier !== null)
+  return { trackingNumber: last?.trackingNumber ?? null, carrier: last?.carrier ?? null }
 }

@@ -1,8 +1,10 @@
+export { orderFindings } from './check-store.ts'
 export { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from './diagnosis.ts'
 export { noteDispute, type ToldDispute } from './disputes.ts'
 export { type Drive, requestDrive } from './drive.ts'
 export { heedCallback, heedMessage, workMessages } from './inbox.ts'
 export { orderMetrics, ordersByStatus, unfinishedOrders } from './metrics.ts'
+export { changeFulfilment, noteOrder } from './parcels.ts'
 export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
 export { settleByHand } from './refund-requests.ts'
@@ -11,6 +13,7 @@ export { completeOrder, giveUpPayment, returnToSaga, sagaOnReturn } from './saga
 export {
   cancelOrder,
   completeFulfilled,
+  createFulfilment,
   findOrder,
   fulfilOrder,
   listOrders,

@@ -3,7 +3,7 @@ import { type Money, moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import type { MailLine, MailOrder, OrderRef } from '../mail/domain.ts'
 import { type MailDeps, queueMail } from '../mail/index.ts'
-import type { Order, OrderLine, Refund } from './domain.ts'
+import type { Fulfilment, Order, OrderLine, Refund } from './domain.ts'
 
 // What a shopper is told by mail, inside the write of what it tells of: no order waits for a mail server, none is told of twice.
 
@@ -57,12 +57,24 @@ export const isStillFailed = ({ status, paymentStatus }: Pick<Order, 'status' | 
   status === 'PENDING_PAYMENT' && paymentStatus === 'FAILED'
 
 type Shipment = {
-  /** Names it, so that it is told of once: the order's id, where all of it was sent at once. */
+  /** Names it, so that it is told of once. */
   readonly id: string
   readonly trackingNumber: string | null
   readonly carrier: string | null
   /** Of a part of the order, which. */
   readonly lines?: readonly MailLine[]
+}
+
+/** What a mail tells of a parcel: of one that is not the whole order, which lines are in it. @param ordered the lines of the order */
+export function shipmentOf({ id, lines: sent, trackingNumber, carrier }: Fulfilment, ordered: readonly OrderLine[]): Shipment {
+  const unitsOfLine = new Map(sent.map(({ lineId, quantity }) => [lineId, quantity]))
+  const parcel = { id, trackingNumber, carrier }
+  if (ordered.every((line) => unitsOfLine.get(line.id) === line.quantity)) return parcel
+  const lines = ordered.flatMap(({ id: lineId, title, variantTitle }) => {
+    const quantity = unitsOfLine.get(lineId)
+    return quantity === undefined ? [] : [{ title, variantTitle, quantity }]
+  })
+  return { ...parcel, lines }
 }
 
 /** Something of it, or all, was sent. */

@@ -5,7 +5,7 @@ import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../customer/model.ts'
 import { CountedDiscount } from '../discount/model.ts'
 import { paymentStatuses } from '../payment/domain.ts'
-import { disputeStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
+import { disputeStatuses, fulfilmentStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(
   {
@@ -64,11 +64,32 @@ const DisputeRecord = t.Object(
   },
 )
 
+const missing = 'Missing only where an answer is repeated that an older version gave'
+
+export const FulfilmentRecord = t.Object(
+  {
+    id: t.String(),
+    lines: t.Array(t.Object({ lineId: t.String(), quantity: integer() }, { title: 'FulfilledLine' })),
+    ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
+  },
+  { title: 'Fulfilment', description: 'What was sent together' },
+)
+
+export const NoteRecord = t.Object(
+  { id: t.String(), text: t.String(), actor: t.String({ description: 'The id of the person or key that wrote it' }), at: Instant },
+  { title: 'OrderNote' },
+)
+
 const Line = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'productId', 'variantId', 'title', 'variantTitle'),
     sku: nullable(t.String()),
     quantity: integer(),
+    fulfilledQuantity: t.Optional(integer({ description: `How many of them were sent. ${missing}` })),
+    unfulfilledQuantity: t.Optional(
+      integer({ description: `How many are left to be sent: neither sent nor refunded, nor about to be. ${missing}` }),
+    ),
     unitPrice: MoneySchema,
     total: t.Object(MoneySchema.properties, { description: 'Before discounts' }),
     discount: t.Object(MoneySchema.properties, { description: 'What of the discounts is this line’s; tax is of what is left' }),
@@ -88,7 +109,10 @@ export const OrderRecord = t.Object(
     mode: oneOf(['TEST', 'LIVE'], { description: 'Of the shop when it was placed: whether its money is real' }),
     status: oneOf(orderStatuses),
     paymentStatus: oneOf(orderPaymentStatuses),
-    fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),
+    fulfilmentStatus: oneOf(fulfilmentStatuses, {
+      description:
+        'FULFILLED: all that was not refunded was sent. PARTIALLY_FULFILLED: some of it was, and the order stays CONFIRMED until the rest is sent or refunded',
+    }),
     publicUrl: t.Optional(
       t.String({
         description:
@@ -115,10 +139,17 @@ export const OrderRecord = t.Object(
     billingAddress: nullable(PostalAddress),
     shippingMethod: nullable(t.Object({ code: t.String(), title: t.String() })),
     affiliate: nullable(t.Object({ id: t.String(), code: t.String() })),
-    tracking: nullable(t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) })),
+    tracking: nullable(
+      t.Object(
+        { number: nullable(t.String()), carrier: nullable(t.String()) },
+        { description: 'Of the parcel that was sent last, of those that have any' },
+      ),
+    ),
+    fulfilments: t.Optional(t.Array(FulfilmentRecord, { description: `Oldest first. ${missing}` })),
     payments: t.Array(PaymentRecord),
     refunds: t.Array(RefundRecord),
     disputes: t.Array(DisputeRecord),
+    notes: t.Optional(t.Array(NoteRecord, { description: `Of the shop’s people, oldest first; to a shopper always none. ${missing}` })),
     events: t.Array(t.Object({ type: t.String(), at: Instant, detail: t.Record(t.String(), t.Union([t.String(), MoneySchema])) })),
     expiresAt: Instant,
     confirmedAt: nullable(Instant),
@@ -177,4 +208,18 @@ export const SettledBody = t.Object({
   reference: text(200, { minLength: 1, description: 'What the shop calls the payment: a bank’s reference' }),
 })
 export const CancelBody = t.Object({ reason })
-export const FulfilBody = t.Object({ trackingNumber: maybe(text(100)), carrier: maybe(text(100)) })
+const tracking = { trackingNumber: maybe(text(100)), carrier: maybe(text(100)) }
+export const FulfilBody = t.Object(tracking)
+export const CreateFulfilment = t.Object({
+  lines: t.Optional(
+    t.Array(t.Object({ lineId: text(64, { minLength: 1 }), quantity: integer({ minimum: 1, maximum: quantityMax }) }), {
+      minItems: 1,
+      maxItems: linesMax,
+      description: 'So many of these lines; without it, all that is left',
+    }),
+  ),
+  ...tracking,
+})
+export const ChangeFulfilment = t.Object(tracking, { description: 'What is left out stays; null takes it away' })
+export const FulfilmentIdParams = t.Object({ id: text(64), fulfilmentId: text(64) })
+export const CreateNote = t.Object({ text: text(1_000, { minLength: 1 }) })

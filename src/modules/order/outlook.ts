@@ -75,11 +75,13 @@ function wordsOf(move: Exclude<Move, { kind: 'rest' }>, { attempts }: Order): st
 const of = ({ payment: { id, processor } }: { readonly payment: Payment }) => `payment ${id} at ${processor}`
 
 function restOf({ order, payments }: Saga): Step {
-  const { status, fulfilledAt, resumeAt } = order
+  const { status, fulfilmentStatus, fulfilledAt, resumeAt } = order
   const waited = payments.find(isUnderWay)
   if (status === 'PENDING_PAYMENT' && waited && isLost(waited))
     return { what: `nothing: nobody can know whether ${of({ payment: waited })} was begun`, at: null }
   if (status === 'PENDING_PAYMENT') return { what: 'its shopper pays, or nobody does', at: null }
+  if (status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED')
+    return { what: 'its shop sends the rest, or refunds it', at: null }
   if (status === 'CONFIRMED') return { what: 'its shop sends it, or cancels it', at: null }
   if (status === 'FULFILLED') return { what: 'it is complete', at: fulfilledAt === null ? null : fulfilledAt + refundWindowMs }
   return resumeAt === null ? done : { what: 'it is looked at once more', at: resumeAt }

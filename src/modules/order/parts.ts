@@ -10,6 +10,7 @@ import type { CustomerDeps } from '../customer/index.ts'
 import type { MailDeps } from '../mail/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
 import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
+import { createFulfilmentStore } from './fulfilments-store.ts'
 import { guestOrdersOf } from './guests.ts'
 import { orderPreparers } from './mails.ts'
 import type { UnfinishedFigures } from './standing-store.ts'
@@ -46,6 +47,7 @@ export function orderParts(deps: MailDeps & CustomerDeps & ReturnType<typeof ord
       unfinished: createKept<UnfinishedFigures>(clock.monotonic),
     },
     orderStore,
+    fulfilmentStore: createFulfilmentStore(orderChanged),
     orderDocuments: createOrderDocuments(orderCache, orderStore, orderLinks),
     lanesAtWork: new Set() as LanesAtWork,
     /** Where there is another way to pay, the first one is waited for so many milliseconds, and not until the shopper has gone. */

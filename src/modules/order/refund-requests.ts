@@ -46,6 +46,8 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
       if (isOf(request.asked, known)) return { refund: known, isNew: false }
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used for another refund of this order')
     }
+    if (purpose === 'CANCEL' && order.fulfilmentStatus !== 'UNFULFILLED')
+      throw new AppError('CONFLICT', 'An order of which something was sent cannot be cancelled: refund what is left')
     const allowed = purpose === 'CANCEL' ? order.status === 'CONFIRMED' : refundableStatuses.includes(order.status)
     if (!allowed)
       throw new AppError('CONFLICT', `An order that is ${order.status} cannot be ${purpose === 'CANCEL' ? 'cancelled' : 'refunded'}`)

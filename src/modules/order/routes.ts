@@ -4,9 +4,12 @@ import { errorResponses } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import {
   cancelOrder,
+  changeFulfilment,
+  createFulfilment,
   fulfilOrder,
   listOrders,
   listRefunds,
+  noteOrder,
   type OrderDeps,
   readOrder,
   readRefund,
@@ -15,9 +18,15 @@ import {
 } from './index.ts'
 import {
   CancelBody,
+  ChangeFulfilment,
+  CreateFulfilment,
+  CreateNote,
   FulfilBody,
+  FulfilmentIdParams,
+  FulfilmentRecord,
   ListOrders,
   ListRefunds,
+  NoteRecord,
   OrderIdParam,
   OrderRecord,
   Orders,
@@ -153,6 +162,74 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         params: OrderIdParam,
         body: FulfilBody,
         response: { 200: OrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Note that an order was sent', description: 'Only one that is CONFIRMED. 14 days later it is COMPLETED.' },
+        detail: {
+          summary: 'Note that an order was sent',
+          description:
+            'All that is left of one that is CONFIRMED: what is neither sent nor refunded, nor about to be. 14 days after the last parcel it is COMPLETED. 409 where nothing is left.',
+        },
+      },
+    )
+    .post(
+      '/v2/orders/:id/fulfilments',
+      ({ params, body: { lines, trackingNumber, carrier }, shop, actor, once }) =>
+        once(
+          201,
+          (_, attempt) => {
+            const parcel = { lines, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
+            return createFulfilment(deps, { shopId: shop.id, orderId: params.id, actor, attempt }, parcel)
+          },
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
+        ),
+      {
+        access: 'management',
+        versioned: true,
+        idempotent: true,
+        params: OrderIdParam,
+        body: CreateFulfilment,
+        response: { 201: FulfilmentRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Note that a part of an order was sent',
+          description:
+            'Of one that is CONFIRMED; lines that need no shipping are noted like the others. It stays CONFIRMED and PARTIALLY_FULFILLED until all that was not refunded is sent, then it is FULFILLED: by the last parcel, or by the refund of what was still to be sent. A refund of units takes those first that were not sent; while it is PENDING they cannot be sent, and the order is not FULFILLED. Whoever sends a unit back while others are still to be sent is refunded by `amount`, so that those are sent all the same. An order of which something was sent cannot be cancelled. 409 for more of a line than is left of it (`unfulfilledQuantity`), and for an order in more than 100 parcels; the hundredth takes all that is left.',
+        },
+      },
+    )
+    .patch(
+      '/v2/orders/:id/fulfilments/:fulfilmentId',
+      ({ params: { id: orderId, fulfilmentId }, body, shop, actor, expected, once }) =>
+        once(200, (write) => changeFulfilment(deps, { shop, actor, expected, write }, { orderId, fulfilmentId }, body), {
+          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+        }),
+      {
+        access: 'management',
+        versioned: true,
+        idempotent: true,
+        params: FulfilmentIdParams,
+        body: ChangeFulfilment,
+        response: { 200: FulfilmentRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Correct the tracking of a fulfilment',
+          description:
+            'Whatever has become of the order since; what was sent stays as it is. Nothing is told where nothing is another. The parcels of an order are corrected 100 times at most, then 409.',
+        },
+      },
+    )
+    .post(
+      '/v2/orders/:id/notes',
+      ({ params, body, shop, actor, once }) =>
+        once(201, (write) => noteOrder(deps, { shop, actor, write }, params.id, body.text), {
+          sees: () => readOrder(deps, { shopId: shop.id }, params.id),
+        }),
+      {
+        access: 'management',
+        idempotent: true,
+        params: OrderIdParam,
+        body: CreateNote,
+        response: { 201: NoteRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Note something down of an order',
+          description:
+            'For the shop’s own people, whatever has become of the order: no shopper is ever shown it. Notes stand in `notes` of the order as its shop reads it, and neither change nor go. At most 100 an order, then 409.',
+        },
       },
     )

@@ -3,16 +3,27 @@ import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { defined, type Optional } from '../../lib/records.ts'
+import type { Optional } from '../../lib/records.ts'
 import { audit } from '../audit/index.ts'
 import { isUnderWay } from '../payment/domain.ts'
 import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { release } from './confirming.ts'
-import { endedUnpaidAs, filterOf, type Order, type OrderQuery, refundWindowMs } from './domain.ts'
+import {
+  endedUnpaidAs,
+  type Fulfilment,
+  filterOf,
+  type Order,
+  type OrderQuery,
+  refundWindowMs,
+  type SentLine,
+  trackingOf,
+  unitsOf,
+} from './domain.ts'
 import { type Drive, requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
-import { mailShipped } from './mails.ts'
+import { mailShipped, shipmentOf } from './mails.ts'
+import { detailOf, packed, tellFulfilled, toldOf, versioned } from './parcels.ts'
 import type { OrderDeps } from './parts.ts'
 import { tellCancelled } from './refund-books.ts'
 import type { Asked, AskedLine } from './refund-parts.ts'
@@ -20,7 +31,7 @@ import { beginRefund, isCancelling, type RefundRequest } from './refund-requests
 import { returnUnawaited, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import type { RefundFilter } from './store.ts'
-import { type OrderView, orderView, type RefundView, refundView, type WholeOrder, withoutReasons } from './view.ts'
+import { type FulfilmentView, type OrderView, orderView, type RefundView, refundView, type WholeOrder, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
@@ -194,38 +205,87 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
   for (const refund of refunds) await settleRefund(deps, refund.id, drive, { isNew: true })
 }
 
+/** What is sent together. `lines`: these; undefined: all that is left. */
+export type Parcel = {
+  readonly lines?: readonly SentLine[] | undefined
+  readonly trackingNumber: string | undefined
+  readonly carrier: string | undefined
+}
+
 /**
- * Notes that an order was sent.
- * @throws AppError NOT_FOUND, CONFLICT unless it is CONFIRMED and not being cancelled
+ * Notes that all that was left of an order was sent.
+ * @throws AppError NOT_FOUND, CONFLICT unless it is CONFIRMED and not being cancelled, and something of it is left
  */
-export async function fulfilOrder(
+export async function fulfilOrder(deps: OrderDeps, request: OrderRequest, parcel: Omit<Parcel, 'lines'>): Promise<OrderView> {
+  const { shopId, orderId, attempt } = request
+  const { status } = await ownOrder(deps, request)
+  if (!(attempt.resumed && status === 'FULFILLED')) await sendParcel(deps, request, parcel)
+  return readOrder(deps, { shopId }, orderId)
+}
+
+/**
+ * Notes that some of an order was sent, or all that was left of it.
+ * @returns the parcel with its version
+ * @throws AppError as `fulfilOrder`; INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left
+ */
+export const createFulfilment = async (
+  deps: OrderDeps,
+  request: OrderRequest,
+  parcel: Parcel,
+): Promise<FulfilmentView & { version: number }> => versioned(await sendParcel(deps, request, parcel))
+
+async function sendParcel(
   deps: OrderDeps,
   { shopId, orderId, actor, attempt }: OrderRequest,
-  { trackingNumber, carrier }: { trackingNumber: string | undefined; carrier: string | undefined },
-): Promise<OrderView> {
-  const { orderStore: store } = deps
-  const { number, status } = await ownOrder(deps, { shopId, orderId })
-  if (!(attempt.resumed && status === 'FULFILLED'))
-    await deps.db.write(async (tx) => {
-      const now = deps.clock.now()
-      await store.lock(tx, orderId)
-      if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
-      const tracking = defined({ trackingNumber, carrier })
-      const sent = { fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
-      const order = await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', sent)
-      if (!order) throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
-      await appendEvent(tx, deps, { orderId, type: 'FULFILLED', detail: tracking, actor: actor.id })
+  { lines: asked, trackingNumber = null, carrier = null }: { [Field in keyof Parcel]: Parcel[Field] | null },
+): Promise<Fulfilment> {
+  const { orderStore: store, fulfilmentStore } = deps
+  await ownOrder(deps, { shopId, orderId })
+  return deps.db.write(async (tx) => {
+    const now = deps.clock.now()
+    const before = await store.lock(tx, orderId)
+    if (!before) throw noSuchOrder()
+    const parcels = await store.parcelsOf(tx, orderId)
+    const known = attempt.resumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
+    if (known) return known
+    const refunds = await store.refundsOf(tx, orderId)
+    if (refunds.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
+    if (before.status !== 'CONFIRMED') throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
+    const orderLines = await store.lines(orderId, tx)
+    const lines = packed(unitsOf(orderLines, parcels, refunds), asked ?? undefined, parcels.length)
+    const made = { id: deps.newId('fulfilment'), orderId, attemptKey: attempt.key, createdAt: now, updatedAt: now, version: 1 }
+    const parcel: Fulfilment = { ...made, lines, trackingNumber, carrier }
+    const isLast = unitsOf(orderLines, [...parcels, parcel], refunds).every(({ open }) => open === 0)
+    const tracking = { ...trackingOf([...parcels, parcel]), updatedAt: now }
+    const order = isLast
+      ? await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', { ...tracking, fulfilmentStatus: 'FULFILLED', fulfilledAt: now })
+      : await store.change(tx, orderId, ['CONFIRMED'], { ...tracking, fulfilmentStatus: 'PARTIALLY_FULFILLED' })
+    if (!order) throw new Error('an order that was locked has changed')
+    await fulfilmentStore.insert(tx, parcel)
+    const { fulfilmentStatus } = order
+    await appendEvent(tx, deps, { orderId, type: fulfilmentStatus, detail: detailOf(parcel), actor: actor.id })
+    if (isLast) await tellFulfilled(tx, deps, order, parcel)
+    else
       await enqueueMessage(tx, deps, {
         shopId,
-        event: 'order.fulfilled',
-        key: `order.fulfilled:${orderId}`,
-        data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
+        event: 'order.partially_fulfilled',
+        key: `order.partially_fulfilled:${parcel.id}`,
+        data: { orderId, number: order.number, fulfilment: toldOf(parcel) },
       })
-      await mailShipped(tx, deps, order, { id: orderId, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null })
-      const difference = { before: { status: 'CONFIRMED' }, after: { status: 'FULFILLED' } }
-      await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId, ...difference })
-    }, locking)
-  return readOrder(deps, { shopId }, orderId)
+    await mailShipped(tx, deps, order, shipmentOf(parcel, orderLines))
+    const difference = {
+      before: { status: before.status, fulfilmentStatus: before.fulfilmentStatus },
+      after: { status: order.status, fulfilmentStatus, fulfilment: parcel.id },
+    }
+    await audit(tx, deps, {
+      actor,
+      action: isLast ? 'order.fulfilled' : 'order.partially_fulfilled',
+      subject: orderId,
+      shopId,
+      ...difference,
+    })
+    return parcel
+  }, locking)
 }
 
 const jobBatch = 100

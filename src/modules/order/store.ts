@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { fulfilments, orderNotes } from '../../../db/schema/fulfilments.ts'
 import { disputes, payments, refunds } from '../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { selectSlice } from '../../../db/slice.ts'
@@ -13,11 +14,13 @@ import type { Payment } from '../payment/domain.ts'
 import {
   type Dispute,
   disputeTransitions,
+  type Fulfilment,
   type Order,
   type OrderEvent,
   type OrderFilter,
   type OrderGiftCard,
   type OrderLine,
+  type OrderNote,
   orderTransitions,
   type Refund,
   refundTransitions,
@@ -35,7 +38,7 @@ type Counts = {
 export type RefundFilter = Pick<Refund, 'shopId'> & Optional<Pick<Refund, 'status'>>
 
 /** All that an order is shown with. */
-type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[]]
+type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[], Fulfilment[], OrderNote[]]
 
 const which = sql.placeholder('which')
 
@@ -64,6 +67,8 @@ const prepared = {
   refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
   refund: rowsOf(refunds, ['id']),
   disputes: rowsOf(disputes, ['orderId'], asc(disputes.id)),
+  parcels: rowsOf(fulfilments, ['orderId'], asc(fulfilments.id)),
+  notes: rowsOf(orderNotes, ['orderId'], asc(orderNotes.id)),
   unfinished: prepare((queries) =>
     queries
       .select({ number: orders.number })
@@ -207,7 +212,8 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
         const found = read.first(order, { id })
         if (!found) return undefined
         const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { orderId: id })
-        return [found, allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back), allOf(disputed)] as const
+        const ofMoney = [allOf(paid), allOf(back), allOf(disputed)] as const
+        return [found, allOf(lines), allOf(giftCards), allOf(events), ...ofMoney, allOf(prepared.parcels), allOf(prepared.notes)] as const
       })
       if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
@@ -215,6 +221,8 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     lines: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderLine[]> => from.all(prepared.lines, { orderId }),
     giftCards: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderGiftCard[]> =>
       from.all(prepared.giftCards, { orderId }),
+    parcelsOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<Fulfilment[]> => from.all(prepared.parcels, { orderId }),
+    notesOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<OrderNote[]> => from.all(prepared.notes, { orderId }),
     async eventsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<OrderEvent[]> {
       return from.all(prepared.events, { orderId })
     },
@@ -416,5 +424,5 @@ const areThere = <Parts extends readonly unknown[]>(
   },
 ): parts is Parts => !parts.some((part) => part instanceof Promise)
 
-const wholeOf = ([order, lines, giftCards, events, paid, back, disputed]: Readonly<Parts>): WholeOrder | undefined =>
-  order && { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed }
+const wholeOf = ([order, lines, giftCards, events, paid, back, disputed, parcels, notes]: Readonly<Parts>): WholeOrder | undefined =>
+  order && { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed, fulfilments: parcels, notes }

@@ -2,7 +2,17 @@ import { type Money, moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { orderDiscountView } from '../discount/domain.ts'
 import { type Payment, paymentView } from '../payment/domain.ts'
-import type { Dispute, Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
+import {
+  type Dispute,
+  type Fulfilment,
+  type Order,
+  type OrderEvent,
+  type OrderGiftCard,
+  type OrderLine,
+  type OrderNote,
+  type Refund,
+  unitsOf,
+} from './domain.ts'
 
 /** Everything that an order is shown with. */
 export type WholeOrder = {
@@ -13,19 +23,28 @@ export type WholeOrder = {
   payments: readonly Payment[]
   refunds: readonly Refund[]
   disputes: readonly Dispute[]
+  fulfilments: readonly Fulfilment[]
+  notes: readonly OrderNote[]
 }
 
 /**
  * An order as its shop and its customer see it.
  * @param publicUrl of its page
  */
-export function orderView({ order, lines, giftCards, events, payments: all, refunds: back, disputes }: WholeOrder, publicUrl: string) {
+export function orderView(
+  { order, lines, giftCards, events, payments: all, refunds: back, disputes, fulfilments, notes }: WholeOrder,
+  publicUrl: string,
+) {
   const { currency } = order
+  const units = new Map(unitsOf(lines, fulfilments, back).map((one) => [one.lineId, one]))
+  const isOver = cannotBeSent.includes(order.status)
   return {
     ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),
     publicUrl,
     lines: lines.map((line) => ({
       ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity'),
+      fulfilledQuantity: units.get(line.id)?.sent ?? 0,
+      unfulfilledQuantity: isOver ? 0 : (units.get(line.id)?.left ?? 0),
       ...moneyOf({ ...line, currency }, 'unitPrice', 'total', 'discount'),
       tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: { amount: line.taxAmount, currency } },
     })),
@@ -41,13 +60,32 @@ export function orderView({ order, lines, giftCards, events, payments: all, refu
     ...pick(order, 'shippingAddress', 'billingAddress', 'shippingMethod'),
     affiliate: order.affiliateId === null ? null : { id: order.affiliateId, code: order.affiliateCode ?? '' },
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
+    fulfilments: fulfilments.map(fulfilmentView),
     payments: all.map(paymentView),
     refunds: back.map(refundView),
     disputes: disputes.map(disputeView),
+    notes: notes.map(noteView),
     events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail: told(detail, currency) })),
     ...isoTimes(pick(order, 'expiresAt', 'confirmedAt', 'createdAt', 'updatedAt')),
   }
 }
+
+/** Of these nothing is sent, or nothing more. */
+const cannotBeSent: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'COMPENSATING', 'CANCELLED']
+
+/** What was sent together, as it is shown. */
+export const fulfilmentView = (fulfilment: Fulfilment) => ({
+  id: fulfilment.id,
+  lines: fulfilment.lines.map((line) => pick(line, 'lineId', 'quantity')),
+  ...pick(fulfilment, 'trackingNumber', 'carrier'),
+  ...isoTimes(pick(fulfilment, 'createdAt', 'updatedAt')),
+})
+export type FulfilmentView = ReturnType<typeof fulfilmentView>
+
+/** What the shop's people wrote down for each other. */
+export const noteView = (note: OrderNote) => ({ ...pick(note, 'id', 'text', 'actor'), ...isoTimes(pick(note, 'at')) })
+export type NoteView = ReturnType<typeof noteView>
+
 /** Whatever is a number in what is kept of an event is an amount of the order's money. */
 function told({ currency: _, ...detail }: OrderEvent['detail'], currency: string): Record<string, string | Money> {
   const entries = Object.entries(detail)
@@ -55,9 +93,10 @@ function told({ currency: _, ...detail }: OrderEvent['detail'], currency: string
 }
 export type OrderView = ReturnType<typeof orderView>
 
-/** An order for its customer: why its shop gave money back, or cancelled it, and what it calls that in its own books, is written for the shop's own people. */
+/** An order for its customer, without the notes of the shop's people. Why its shop gave money back, or cancelled it, and what it calls that in its own books, is written for those, too. */
 export const withoutReasons = (view: OrderView): OrderView => ({
   ...view,
+  notes: [],
   refunds: view.refunds.map((refund) => ({ ...refund, reason: null, settledReference: null })),
   events: view.events.map((event) => ({
     ...event,

@@ -12,7 +12,9 @@ export const webhookEvents = [
   'order.refund_claimable',
   'order.refund_manual',
   'order.cancelled',
+  'order.partially_fulfilled',
   'order.fulfilled',
+  'order.fulfilment_updated',
   'order.disputed',
   'stock.low',
 ] as const

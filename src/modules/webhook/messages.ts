@@ -13,6 +13,14 @@ const ofOrder = {
   number: integer({ minimum: 1, description: 'The number of the order in its shop' }),
 }
 const reason = nullable(t.String({ description: 'As the shop gave it' }))
+const parcel = t.Object(
+  {
+    id: t.String(),
+    lines: t.Array(t.Object({ lineId: t.String(), quantity: integer({ minimum: 1 }) })),
+    ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
+  },
+  { title: 'SentParcel' },
+)
 const toPay = {
   id: t.String(),
   amount: t.Object(MoneySchema.properties, { description: 'What is still to be paid: gift cards have their part already' }),
@@ -59,9 +67,25 @@ export const messageData = {
     { title: 'OrderRefundManualMessage', description: 'Money of an order must be paid back by hand, since its processor does not do it' },
   ),
   'order.cancelled': t.Object({ ...ofOrder, reason }, { title: 'OrderCancelledMessage', description: 'An order was cancelled' }),
+  'order.partially_fulfilled': t.Object(
+    { ...ofOrder, fulfilment: parcel },
+    { title: 'OrderPartiallyFulfilledMessage', description: 'A part of an order was sent, and another is still to be' },
+  ),
   'order.fulfilled': t.Object(
-    { ...ofOrder, ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier') },
-    { title: 'OrderFulfilledMessage', description: 'An order was sent' },
+    {
+      ...ofOrder,
+      ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
+      fulfilment: nullable(parcel),
+    },
+    {
+      title: 'OrderFulfilledMessage',
+      description:
+        'An order was sent, all of it that was not refunded. `fulfilment` is its last parcel; null where a refund took what was still to be sent',
+    },
+  ),
+  'order.fulfilment_updated': t.Object(
+    { ...ofOrder, fulfilment: parcel },
+    { title: 'OrderFulfilmentUpdatedMessage', description: 'The tracking of a parcel was corrected' },
   ),
   'order.disputed': t.Object(
     {

@@ -94,8 +94,13 @@ test('a refund that its processor does not settle is stuck; shown are the calls 
     { what: 'it is complete', at: iso(startOfTime + 14 * 24 * 60 * minute) },
     { what: `scripted is asked about refund ${refund.id}`, at: back?.resumeAt ?? '' },
   ])
+  expect(found.parcels).toMatchObject([{ units: 1, version: 1 }])
   expect(found.events.map(({ type }) => type)).toEqual([...['PLACED', 'PAYMENT_CAPTURED', 'CONFIRMED', 'FULFILLED', 'REFUND_REQUESTED']])
-  expect(found.events[3]?.detail).toEqual({ trackingNumber: '[not shown]', carrier: '[not shown]' })
+  expect(found.events[3]?.detail).toEqual({
+    fulfilment: expect.stringMatching(/^ful_/),
+    trackingNumber: '[not shown]',
+    carrier: '[not shown]',
+  })
   expect(JSON.stringify(found)).not.toMatch(/PLANTED|Noor|Haddad|example\.com|Quay|207 555/)
 
   const stuck = await stuckOrders(app.deps, everything)

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
+import { orderFindings } from '../../../src/modules/order/index.ts'
 import { type Answer, type Json, testApp } from '../../support/app.ts'
 import { type Books, booksOf, eventsLost, violationsAtRest, violationsOf } from '../../support/books.ts'
 import { copyOf } from '../../support/database.ts'
@@ -30,6 +31,7 @@ test('every rule holds after every batch of doings at once, and all comes to res
   await fc.assert(property, { seed, numRuns: runs })
   const usual = [
     'CONFIRMED',
+    'PARTIALLY_FULFILLED',
     'FULFILLED',
     'CANCELLED',
     'EXPIRED',
@@ -61,6 +63,7 @@ async function tell({ carts, batches }: Story, database: Ground['database']): Pr
   expect(violationsAtRest(end)).toEqual([])
   expect(eventsLost(before, end)).toEqual([])
   assertConserved(end)
+  for await (const { subject, problems } of orderFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   for (const { status, currency, giftCardTotal } of end.orders)
     for (const what of [status, currency, ...(giftCardTotal > 0 ? ['gift card'] : [])]) note(what)

@@ -68,6 +68,11 @@ test('every event that orders and stock leave in the outbox, of guests and of cu
     const sent = await shop.bought(buyer)
     ok(await shop.refund(sent.id, { amount: shop.usd(300), reason: 'Scratched' }))
     ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, token === undefined ? {} : { trackingNumber: 'T 1', carrier: 'Post' }))
+    const parts = await shop.bought({ ...buyer, quantity: 2 })
+    const one = { lines: [{ lineId: parts.lines[0].id, quantity: 1 }] }
+    const { id } = ok(await shop.post(`/v2/orders/${parts.id}/fulfilments`, one)).body
+    ok(await shop.patch(`/v2/orders/${parts.id}/fulfilments/${id}`, { trackingNumber: 'T 2' }))
+    ok(await shop.refund(parts.id, one))
     for (const body of [{}, { reason: 'Sold out' }]) ok(await shop.post(`/v2/orders/${(await shop.bought(buyer)).id}/cancel`, body))
   }
   await manualRefundOf(shop)

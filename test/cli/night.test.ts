@@ -47,12 +47,12 @@ function plantedSettings(): Record<string, string> {
     if (value === undefined) throw new Error(`no planted value fits ${name}: add one to the candidates`)
     return [[name, value]]
   })
-  const stores = ['DOCUMENTS', 'BACKUP'].flatMap((store) => [
+  const stores = ['DOCUMENTS', 'MEDIA', 'BACKUP'].flatMap((store) => [
     [`${store}_S3_ENDPOINT`, 'http://127.0.0.1:1'],
     [`${store}_S3_BUCKET`, 'bucket'],
     [`${store}_S3_KEY_ID`, 'PLANTED-key-id'],
   ])
-  return Object.fromEntries([...secrets, ...stores])
+  return Object.fromEntries([...secrets, ...stores, ['MAIL_FROM', 'souk@souk.example']])
 }
 
 /** A shop with people in it, an order that is stuck, and errors that quote them. */

@@ -60,7 +60,7 @@ describe("a refusal in the contract's shape answers", () => {
     const { token } = await app.merchant()
     const bodies = {
       'The body is nested deeper than 32 levels': `{"a":${'['.repeat(40)}${']'.repeat(40)}}`,
-      'The body holds more than 1006 values': `{"a":[${'1,'.repeat(2_000)}1]}`,
+      'The body holds more than 1008 values': `{"a":[${'1,'.repeat(2_000)}1]}`,
     }
     const asked = Object.entries(bodies).flatMap(([message, raw]) =>
       ['one', 'two'].map(async (id) => {

@@ -222,7 +222,7 @@ function linesBack({ lines, refunds: back }: Books, order: OneOrder, rule: Rule,
   for (const line of lines.filter(({ orderId }) => orderId === order.id)) {
     const own = counted.flatMap((refund) => refund.lines).filter(({ lineId }) => lineId === line.id)
     const units = sum(own.map(({ quantity }) => quantity))
-    const paid = line.total + (line.taxInclusive ? 0 : line.taxAmount)
+    const paid = line.total - line.discount + (line.taxInclusive ? 0 : line.taxAmount)
     rule(units <= line.quantity, `more of a line went back than was bought in order ${order.number}`)
     rule(sum(own.map(({ amount }) => amount)) <= paid, `more went back of a line than was paid in order ${order.number}`)
     if (units === line.quantity) same(sum(own.map(({ amount }) => amount)), paid, `refunds of a line of order ${order.number}`)

@@ -196,6 +196,8 @@ export type LogKept = {
   readonly sum: LogSum
   /** What `finish` said when all of it was in the file. */
   readonly mark?: string | undefined
+  /** The mark of the file when its log began to be held: what was in the log alone then is there still, though it may be in the file by now. */
+  readonly markWhenHeld?: string | undefined
 }
 
 /**

@@ -4,22 +4,25 @@ import { dirname } from 'node:path'
 import type { DatabaseFile } from '../engine.ts'
 import { describedCopyInWorker, documentsInWorker, makeDirectory, problemsInWorker } from './copy.ts'
 import { followLog } from './follow.ts'
-import { pin } from './log-tail.ts'
+import { markOf, pin } from './log-tail.ts'
 
 /** A database file and what is done with it beside whoever writes to it: by other connections, in another thread. */
 export function databaseFileAt(file: string): DatabaseFile {
   let held: Sqlite | undefined
+  let markWhenHeld: string | undefined
   const letLogGo = () => {
     held?.close()
     held = undefined
+    markWhenHeld = undefined
   }
-  return { ...atRest(file), holdLog, letLogGo, followLog: (kept) => followLog(file, kept).finally(letLogGo) }
+  return { ...atRest(file), holdLog, letLogGo, followLog: (kept) => followLog(file, kept && { ...kept, markWhenHeld }).finally(letLogGo) }
 
   function holdLog(): void {
     if (held) return
     held = new Sqlite(file, { readonly: true })
     held.run('PRAGMA busy_timeout = 5000')
     pin(held)
+    markWhenHeld = markOf(file)
   }
 }
 

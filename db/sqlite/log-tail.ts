@@ -1,6 +1,6 @@
 /** Follows the write-ahead log of a database that is in use, and sees that nothing of it is written over before it has been read. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs'
 import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogRange, type LogSum } from '../engine.ts'
 import { type Frame, follows, frameHeaderBytes, frameOf, headerOf, isSame, logHeaderBytes, sumOfFrame } from './log.ts'
 import { packed } from './packing.ts'
@@ -114,18 +114,42 @@ export function openTail(
    * written since the last look.
    */
   function fold(): void {
+    if (isFolded()) noteLife()
+  }
+
+  /** @returns whether the next write begins the log anew */
+  function isFolded(): boolean {
     const { frames, inFile } = counts('PASSIVE')
     // Where somebody else reads from the log, it would be for nothing.
-    if (frames < foldFrames || inFile < position.frame || !setAside(setAsideMaxBytes, ready)) return
-    if (!isLocked(locker, lock)) return
+    if (frames < foldFrames || inFile < position.frame || !setAside(setAsideMaxBytes, ready)) return false
+    if (!isLocked(locker, lock)) return false
     try {
-      if (!setAside(lockedMaxBytes, later)) return
+      if (!setAside(lockedMaxBytes, later)) return false
       renew()
       const moved = counts('PASSIVE')
       // Everything is in the file: a read transaction that begins now does not read from the log, and the next write may begin it anew.
-      if (moved.frames === position.frame && moved.inFile === moved.frames) renew()
+      const isMoved = moved.frames === position.frame && moved.inFile === moved.frames
+      if (isMoved) renew()
+      return isMoved
     } finally {
       locker.run('ROLLBACK')
+    }
+  }
+
+  /**
+   * Notes beside the file where a life of the log ended, and what the file was then. Until something of the next life is kept, the read transaction,
+   * which reads from the file alone, keeps everybody from moving anything into it: whoever finds it so after a crash knows that nothing is missing
+   * between that end and the log that is there.
+   */
+  function noteLife(): void {
+    const { header, frame, sum } = position
+    if (!header || !toNanoseconds(file)) return
+    Bun.sleepSync(tickMs)
+    const end: LifeEnd = { salt1: header.salt1, salt2: header.salt2, frame, sum, mark: markOf(file) }
+    try {
+      writeFileSync(lifeFileOf(file), JSON.stringify(end), { mode: 0o600 })
+    } catch {
+      // Without it a start begins with a new copy.
     }
   }
 
@@ -157,7 +181,8 @@ export function openTail(
    * it was when all of that was in it, so that the log holds what came later. That is read while nobody writes: a log that is in the file by now
    * could begin anew with the next write.
    */
-  function goOn({ header, frame, sum, mark }: LogKept): boolean {
+  function goOn(kept: LogKept): boolean {
+    const { header, frame, sum, mark = markOfLife(file, kept), markWhenHeld } = kept
     // Where many write, the first who asks need not be the first who is let in.
     if (!Array.from({ length: lockTriesMax }).some(() => isLocked(locker, lock))) return false
     const before = position
@@ -168,7 +193,7 @@ export function openTail(
         if (now.frames < frame || !isSame(sumAt(`${file}-wal`, now.header, frame), sum)) return false
         position = { header: now.header, frame, sum }
       } else {
-        if (mark === undefined || mark !== markOf(file)) return false
+        if (mark === undefined || (mark !== markOf(file) && mark !== markWhenHeld)) return false
         position = { header: now.header, frame: 0, sum: now.header?.sum ?? [0, 0] }
       }
       const isRead = now.frames === position.frame || setAside(setAsideMaxBytes, later)
@@ -296,8 +321,22 @@ const unpin = (connection: Sqlite) => void connection.run('COMMIT')
 /** From then on nobody else writes. */
 const lock = (connection: Sqlite) => void connection.run('BEGIN IMMEDIATE')
 
+/** Where a life of the log ended, and the mark of the file when all of that was in it. */
+type LifeEnd = Pick<LogHeader, 'salt1' | 'salt2'> & { readonly frame: number; readonly sum: LogSum; readonly mark: string }
+const lifeFileOf = (file: string): string => `${file}-life`
+
+/** The mark that was noted when the log's life ended where `kept` ends; undefined where none was, or that of another end. */
+function markOfLife(file: string, { header, frame, sum }: LogKept): string | undefined {
+  try {
+    const end = JSON.parse(readFileSync(lifeFileOf(file), 'utf8')) as LifeEnd
+    return isSameLog({ ...header, ...end }, header) && end.frame === frame && isSame(end.sum, sum) ? end.mark : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Tells a file from another one, and from what it was before anything was written to it. */
-function markOf(file: string): string {
+export function markOf(file: string): string {
   const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }

@@ -302,6 +302,36 @@ for (const isHeld of [true, false])
     after.close()
   })
 
+test('a crash in a life of the log of which nothing was kept yet is gone on from: the end of the life before was noted', async () => {
+  const { file, connect } = newDatabase('next-life')
+  using writer = connect()
+  const fill = (by: Sqlite, rows: number) => {
+    for (let row = 0; row < rows; row++) by.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
+  }
+  const tail = openTail(file, { foldFrames: 20 })
+  fill(writer, 30)
+  const range = tail.next()
+  if (!range) throw new Error('nothing was committed')
+  for (const _ of tail.pieces());
+  tail.kept()
+  // In the next life; far more than has the log moved into the file.
+  fill(writer, 60)
+  const kept = { header: range.header, frame: range.to, sum: range.end }
+  const again = databaseFileAt(file)
+  again.holdLog()
+  // As a crash leaves it: nobody who followed it has said anything.
+  tail.close()
+  fill(writer, 60)
+  const log = await again.followLog(kept)
+  expect(log.goesOn).toBe(true)
+  const next = await log.next()
+  expect([next?.from, next?.header.salt1 === range.header.salt1]).toEqual([0, false])
+  log.close()
+  const other = await databaseFileAt(file).followLog({ ...kept, frame: range.to - 1 })
+  expect(other.goesOn).toBe(false)
+  other.close()
+})
+
 test('a log that is let go may be written over again', () => {
   const { file, connect } = newDatabase('let-go')
   const database = databaseFileAt(file)

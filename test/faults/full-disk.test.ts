@@ -100,7 +100,7 @@ const row = (id: string) => ({ id, bucket: 'x'.repeat(50_000), at: 0 })
 
 describe.skipIf(!probe)('on a full disk', () => {
   test('on a full disk writes are refused as DatabaseFull, reads go on, what was acknowledged stays, and writes resume when there is room', async () => {
-    const dataDir = smallDisk(6) ?? ''
+    const dataDir = smallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     writeFileSync(ballast, new Uint8Array(ballastBytes))
     const { db } = await openDatabase({ url: `file:${join(dataDir, 'souk.db')}`, dataDir, as: 'server', now: 0, random: Math.random })
@@ -144,7 +144,7 @@ describe.skipIf(!probe)('on a full disk', () => {
   })
 
   test('on a full disk a request that writes is answered 503 with Retry-After, one that reads is answered, and readiness says so', async () => {
-    const dataDir = smallDisk(6) ?? ''
+    const dataDir = smallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     await using app = await testApp({ DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }, { diskFree: () => undefined })
     const { token, shop } = await app.merchant()

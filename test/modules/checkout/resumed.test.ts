@@ -23,6 +23,7 @@ function lostAfter({ deps: { db } }: TestApp, writes: number) {
 /** A checkout whose process vanishes after so many commits, the claim of its key counted in. */
 async function vanishing(app: TestApp, shop: Selling, cartId: string, commits: number, body = {}) {
   await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
+  await app.deps.orderLinks.ready()
   const back = lostAfter(app, commits)
   expect((await shop.checkout(cartId, body, 'the-one')).status).toBe(503)
   back()
@@ -109,6 +110,7 @@ test('an order whose commit nobody heard of, and that is there only while its ke
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
   await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
+  await app.deps.orderLinks.ready()
   const { db } = app.deps
   const { write } = db
   let late: (() => Promise<unknown>) | undefined

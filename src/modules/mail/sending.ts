@@ -1,5 +1,6 @@
 import { locking } from '../../core/change.ts'
 import { MailNotTaken } from '../../core/mail-server.ts'
+import { atOnceOrAgain } from '../../lib/again.ts'
 import { failed, isToProbe, lets, probed, probing, succeeded } from '../../lib/breaker.ts'
 import type { MailBaseDeps, MailHealth } from './base.ts'
 import { afterAttempt, type Mail, type MailContent, mailSeal, type Outcome, placesMax, serverFailed, withRoom } from './domain.ts'
@@ -33,28 +34,13 @@ export function createMails(deps: MailBaseDeps): Mails {
   const sends = new Set<Promise<void>>()
   /** The lane that had the last turn. */
   let lastLane = ''
-  let filling: Promise<void> | undefined
-  let fillAgain = false
   let stopped = false
 
   /** Claims and begins what there is room for, one caller at a time: whoever comes meanwhile has it looked at once more. */
-  function fill(): Promise<void> {
-    if (stopped) return Promise.resolve()
-    fillAgain = true
-    filling ??= fillWhileAsked()
-    return filling
-  }
-
-  async function fillWhileAsked(): Promise<void> {
-    try {
-      while (fillAgain && !stopped) {
-        fillAgain = false
-        await fillOnce()
-      }
-    } finally {
-      filling = undefined
-    }
-  }
+  const filling = atOnceOrAgain(async () => {
+    if (!stopped) await fillOnce()
+  })
+  const fill = (): Promise<void> => (stopped ? Promise.resolve() : filling.ask())
 
   /** Goes from lane to lane, around and around, until there is no more room or nothing more to begin. */
   async function fillOnce(): Promise<void> {
@@ -98,7 +84,7 @@ export function createMails(deps: MailBaseDeps): Mails {
   }
 
   async function idle(): Promise<void> {
-    while (filling || sends.size > 0) await Promise.allSettled([filling, ...sends])
+    while (filling.underWay() || sends.size > 0) await Promise.allSettled([filling.underWay(), ...sends])
   }
 
   return {

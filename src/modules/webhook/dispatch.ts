@@ -1,5 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import { OutgoingError } from '../../core/outgoing.ts'
+import { atOnceOrAgain } from '../../lib/again.ts'
 import type { Tally } from '../../lib/prometheus.ts'
 import { signedHeaders } from '../../lib/standard-webhooks.ts'
 import {
@@ -56,29 +57,13 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
   const sends = new Set<Promise<void>>()
   /** The endpoint that had the last turn. */
   let lastTurn = ''
-  let filling: Promise<void> | undefined
-  let fillAgain = false
   let stopped = false
 
   /** Claims and begins what there is room for, one caller at a time: whoever comes meanwhile has it looked at once more. */
-  function fill(): Promise<void> {
-    if (stopped) return Promise.resolve()
-    fillAgain = true
-    filling ??= fillWhileAsked()
-    return filling
-  }
-
-  async function fillWhileAsked(): Promise<void> {
-    try {
-      while (fillAgain && !stopped) {
-        fillAgain = false
-        await fillOnce()
-      }
-    } finally {
-      // In the same turn as the last look at fillAgain: nobody's wish falls between the two.
-      filling = undefined
-    }
-  }
+  const filling = atOnceOrAgain(async () => {
+    if (!stopped) await fillOnce()
+  })
+  const fill = (): Promise<void> => (stopped ? Promise.resolve() : filling.ask())
 
   /** Goes from endpoint to endpoint, around and around, until there is no more room or nothing more to begin. */
   async function fillOnce(): Promise<void> {
@@ -141,7 +126,7 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
   }
 
   async function idle(): Promise<void> {
-    while (filling || sends.size > 0) await Promise.allSettled([filling, ...sends])
+    while (filling.underWay() || sends.size > 0) await Promise.allSettled([filling.underWay(), ...sends])
   }
 
   return {

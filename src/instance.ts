@@ -26,6 +26,7 @@ import { createHotReads } from './http/hot.ts'
 import { notingLimits } from './http/limits.ts'
 import type { Peers } from './http/peers.ts'
 import { createKeyring, keyFile, refuseOpenKeyFile, refuseOrphanedKeys, rememberRegistration } from './keys.ts'
+import { chanceOf } from './lib/chance.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/index.ts'
@@ -70,7 +71,6 @@ export type Instance = {
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
 /** What is said of a clock that jumped. */
 const advice = 'jobs that end or forget things by their age wait until the clock has been steady again: see that it is right'
-const randomFraction = () => randomBytes(4).readUInt32BE() / 2 ** 32
 
 /** Puts an instance together out of its settings: database, keys, stores, services, app. The one place that knows all parts. */
 export async function openInstance({
@@ -92,7 +92,7 @@ export async function openInstance({
     dataDir: config.dataDir,
     as,
     now: clock.now(),
-    random: randomFraction,
+    random: () => chanceOf(randomBytes),
     ...(sqlite ? { sqlite } : {}),
     postgres: { connections: config.databaseConnections, ...given.postgres },
   })

@@ -178,13 +178,31 @@ function av1Header(width: number, height: number): Buffer {
   return Buffer.concat([Buffer.from([0x0a, bytes.length]), bytes])
 }
 
-type AvifParts = { exif?: Buffer; xmp?: Buffer; turned?: boolean; coded?: readonly [number, number]; beside?: readonly Buffer[] }
+type AvifParts = {
+  exif?: Buffer
+  xmp?: Buffer
+  turned?: boolean
+  coded?: readonly [number, number]
+  beside?: readonly Buffer[]
+  /** Says where its items lie, in place of what is so: behind version and flags. */
+  places?: Buffer
+}
+
+/** Boxes in boxes, the innermost empty: those of what moves. */
+export const nestedBoxes = (depth: number): Buffer => {
+  const bytes = Buffer.alloc(8 * depth)
+  for (let nth = 0; nth < depth; nth++) {
+    bytes.writeUInt32BE(bytes.length - 8 * nth, 8 * nth)
+    bytes.write(nth === 0 ? 'moov' : 'trak', 8 * nth + 4)
+  }
+  return bytes
+}
 
 /** An AVIF as far as its boxes go: of its pixels there is nothing to decode. */
 export function avifOf(
   width = 64,
   height = 48,
-  { exif: exifData, xmp, turned = false, coded = [width, height], beside = [] }: AvifParts = {},
+  { exif: exifData, xmp, turned = false, coded = [width, height], beside = [], places: said }: AvifParts = {},
 ): Buffer {
   const pixels = Buffer.from('not coded')
   const items: [id: number, type: string, name: Buffer, data: Buffer][] = [[1, 'av01', Buffer.from('\0'), pixels]]
@@ -202,7 +220,7 @@ export function avifOf(
       u32(0),
       box('hdlr', u32(0, 0), Buffer.from('pict'), u32(0, 0, 0), Buffer.from('\0')),
       box('pitm', u32(0), u16(1)),
-      box('iloc', u32(0), Buffer.from([0x44, 0]), u16(items.length), ...places),
+      box('iloc', u32(0), ...(said ? [said] : [Buffer.from([0x44, 0]), u16(items.length), ...places])),
       box(
         'iinf',
         u32(0),

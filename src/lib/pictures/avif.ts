@@ -6,7 +6,8 @@ type Size = { readonly width: number; readonly height: number }
 type Reader = ReturnType<typeof readerOf>
 
 const brands = ['avif', 'avis']
-const boxesMax = 10_000
+/** In what moves, boxes lie five deep in each other. */
+const depthMax = 8
 /** Of the file, that the picture is made of. Others are emptied where they stand. */
 const topKept = new Set(['ftyp', 'meta', 'mdat', 'moov', 'free', 'skip'])
 /** Items that pixels are made of, or that say how: coded, put together of others, turned. */
@@ -43,12 +44,12 @@ export function cleanAvif(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
 function boxesIn(reader: Reader, start: number, end: number): Box[] {
   const boxes: Box[] = []
   for (let at = start; at < end; ) {
+    reader.piece()
     const short = reader.u32(at)
     const header = short === 1 ? 16 : 8
     const length = short === 1 ? reader.u64(at + 8) : short === 0 ? end - at : short
     if (length < header || at + length > end) throw broken('it ends too early')
     boxes.push({ type: reader.text(at + 4, 4), at, from: at + header, end: at + length })
-    if (boxes.length > boxesMax) throw broken('it has too many parts')
     at += length
   }
   return boxes
@@ -63,11 +64,12 @@ function empty(clean: Uint8Array, { at, from, end }: Box): void {
 const boxIn = (boxes: readonly Box[], type: string): Box | undefined => boxes.find((box) => box.type === type)
 
 /** How many pictures follow each other in what moves, of the track that has the most. */
-function framesIn(reader: Reader, { from, end }: Box, clean: Uint8Array): number {
+function framesIn(reader: Reader, { from, end }: Box, clean: Uint8Array, depth = 1): number {
+  if (depth > depthMax) throw broken('its parts lie too deep in each other')
   let frames = 1
   for (const box of boxesIn(reader, from, end)) {
     if (movieDropped.has(box.type)) empty(clean, box)
-    else if (containers.has(box.type)) frames = Math.max(frames, framesIn(reader, box, clean))
+    else if (containers.has(box.type)) frames = Math.max(frames, framesIn(reader, box, clean, depth + 1))
     // Version and flags, a size for all, the count.
     else if (box.type === 'stsz') frames = Math.max(frames, reader.u32(box.from + 8))
   }
@@ -92,18 +94,25 @@ function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): voi
     clean.fill(0, typeAt + 4, entry.end)
   }
   const data = boxIn(meta, 'idat')
+  let emptied = 0
   for (const { id, inData, extents } of locationsIn(reader, boxIn(meta, 'iloc')))
     for (const { offset, length } of extents) {
       const at = inData ? (data?.from ?? reader.length) + offset : offset
       const end = at + length
       if (end > (inData ? (data?.end ?? 0) : reader.length)) throw broken('it ends too early')
-      if (dropped.has(id)) clean.fill(0, at, end)
+      if (!dropped.has(id)) continue
+      // They may lie over each other: a million of them, each as long as the file.
+      emptied += length
+      if (emptied > reader.length) throw broken('its parts lie over each other')
+      clean.fill(0, at, end)
     }
-  return
 }
 
+type Extent = { readonly offset: number; readonly length: number }
+type Location = { readonly id: number; readonly inData: boolean; readonly extents: readonly Extent[] }
+
 /** Where items lie: in the file, or in the box beside. */
-function locationsIn(reader: Reader, box: Box | undefined) {
+function locationsIn(reader: Reader, box: Box | undefined): Location[] {
   if (!box) throw broken('it does not say where it is')
   const version = reader.u8(box.from)
   const sizes = reader.u16(box.from + 4)
@@ -124,23 +133,23 @@ function locationsIn(reader: Reader, box: Box | undefined) {
     throw broken('it does not say where it is')
   }
   const idBytes = version < 2 ? 2 : 4
-  const count = number(idBytes)
-  if (count > boxesMax) throw broken('it has too many parts')
-  return Array.from({ length: count }, () => {
+  const locations: Location[] = []
+  for (let left = number(idBytes); left > 0; left--) {
+    reader.piece()
     const id = number(idBytes)
     const inData = version > 0 && (number(2) & 15) === 1
     number(2)
     const base = number(baseBytes)
-    const extents = number(2)
-    return {
-      id,
-      inData,
-      extents: Array.from({ length: extents }, () => {
-        number(indexBytes)
-        return { offset: base + number(offsetBytes), length: number(lengthBytes) }
-      }),
+    const extents: Extent[] = []
+    // One may take no byte of the file.
+    for (let more = number(2); more > 0; more--) {
+      reader.piece()
+      number(indexBytes)
+      extents.push({ offset: base + number(offsetBytes), length: number(lengthBytes) })
     }
-  })
+    locations.push({ id, inData, extents })
+  }
+  return locations
 }
 
 /** How the picture is shown that is meant first. What any part of the file claims may not be larger than it may. */
@@ -171,9 +180,9 @@ const sizeIn = (reader: Reader, { from }: Box): Size => ({ width: reader.u32(fro
 function propertiesOf(reader: Reader, box: Box, id: number): number[] {
   const [version, isWide] = [reader.u8(box.from), (reader.u8(box.from + 3) & 1) === 1]
   const count = reader.u32(box.from + 4)
-  if (count > boxesMax) throw broken('it has too many parts')
   let at = box.from + 8
   for (let nth = 0; nth < count; nth++) {
+    reader.piece()
     const isThis = (version === 0 ? reader.u16(at) : reader.u32(at)) === id
     at += version === 0 ? 2 : 4
     const associations = reader.u8(at++)

@@ -17,6 +17,7 @@ export function cleanGif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
   for (let at = start; ; ) {
     // Many programs leave the end away; what is there of the picture is whole.
     if (at === bytes.length && frames.count() > 0) break
+    reader.piece()
     const kind = reader.u8(at)
     if (kind === trailer) break
     let end: number

@@ -24,6 +24,7 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   let orientation = 1
   let scans = 0
   for (let at = 2; ; ) {
+    reader.piece()
     if (reader.u8(at) !== 0xff) throw broken('something stands between its segments')
     // Any marker may be filled up.
     while (reader.u8(at + 1) === 0xff) at++

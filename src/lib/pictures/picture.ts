@@ -70,8 +70,15 @@ export function frameCounter({ framesMax, framesPixelsMax }: PictureBounds) {
   }
 }
 
+/**
+ * Chunks, segments, boxes, and what is listed in them. A picture has some thousands; a file of megabytes that is made of nothing else takes
+ * seconds to look through, and a write for each of them.
+ */
+const piecesMax = 20_000
+
 /** A reader of numbers; what lies outside is a file that is cut short. */
 export function readerOf(bytes: Uint8Array) {
+  let pieces = 0
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const within = <T>(at: number, length: number, read: () => T): T => {
     if (at < 0 || at + length > bytes.length) throw broken('it ends too early')
@@ -79,6 +86,10 @@ export function readerOf(bytes: Uint8Array) {
   }
   return {
     length: bytes.length,
+    /** Counts one more piece of the file. @throws PictureRefused at the one that is too much */
+    piece(): void {
+      if (++pieces > piecesMax) throw broken('it has too many parts')
+    },
     u8: (at: number) => within(at, 1, () => view.getUint8(at)),
     u16: (at: number) => within(at, 2, () => view.getUint16(at)),
     u32: (at: number) => within(at, 4, () => view.getUint32(at)),

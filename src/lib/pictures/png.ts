@@ -19,6 +19,7 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
   let size: { width: number; height: number } | undefined
   let [announced, hasData] = [0, false]
   for (let at = signatureBytes; ; ) {
+    reader.piece()
     const length = reader.u32(at)
     const type = reader.text(at + 4, 4)
     const end = at + 12 + length

@@ -59,6 +59,7 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
 
 /** `next`: behind a byte that makes its length even, which the last one may lack. */
 function chunkAt(reader: Reader, at: number, whole: number) {
+  reader.piece()
   const from = at + 8
   const end = from + reader.u32le(at + 4)
   if (end > whole) throw broken('it ends too early')

@@ -1,9 +1,9 @@
 /** Where backups go, and the keys that they are sealed under there. */
 import type { BackupStore } from '../../core/backup-store.ts'
 import { OperatorError } from '../../core/errors.ts'
-import { type BackupKey, type BackupKeys, createSealedStore } from '../../core/sealed-store.ts'
+import { type BackupKey, type BackupKeys, createSealedStore, sealedMagic } from '../../core/sealed-store.ts'
 import { openWithPassphrase, sealUnderPassphrase } from '../../lib/passphrase.ts'
-import { keyId, keysFolder, nameStart } from './domain.ts'
+import { keyId, keysFolder, manifestOf, nameStart } from './domain.ts'
 
 /** A place for backups, as the settings name it. Nothing is opened, made or called. */
 export type BackupPlace = {
@@ -76,7 +76,7 @@ export async function openTarget(
           ? `There is no key in ${store.place} (below ${keysFolder}) that backups are sealed under: those that are sealed cannot be opened without it; unset BACKUP_PASSPHRASE to read those that are not`
           : `The passphrase is not the one that the backups in ${store.place} are sealed under, or what lies below ${keysFolder} there was altered, or did not come whole`,
       )
-    isNewBesideOthers = names.length > 0 || (await holdsSomething(store))
+    isNewBesideOthers = names.length > 0 || (await holdsSealed(store))
     opened.push(await makeKey(store, passphrase, randomBytes))
   }
   const { key: current, file: keyFile } = opened[0] as (typeof opened)[number]
@@ -91,6 +91,20 @@ async function makeKey(store: BackupStore, passphrase: string, randomBytes: (cou
   const file: KeyFile = { name: `${keysFolder}${key.id}.json`, text }
   await store.put(file.name, chunkOf(text))
   return { key, file }
+}
+
+/** Whether a place has a backup that is sealed, whatever under: those of before there was a passphrase are read without one. */
+async function holdsSealed(store: BackupStore): Promise<boolean> {
+  for await (const { name } of store.list(nameStart)) {
+    if (!name.endsWith(manifestOf(''))) continue
+    let head = ''
+    for await (const piece of (await store.get(name))?.chunks() ?? []) {
+      head += Buffer.from(piece).toString('latin1', 0, sealedMagic.length)
+      if (head.length >= sealedMagic.length) break
+    }
+    if (head.startsWith(sealedMagic)) return true
+  }
+  return false
 }
 
 /** Whether a place has a backup, or a part of one. */

@@ -68,7 +68,7 @@ export function changedDiscount(before: Discount, input: DiscountInput, shop: { 
     throw invalid(input.endsAt === undefined ? 'startsAt' : 'endsAt', 'it must begin before it ends')
   if (typeof input.endsAt === 'number' && input.endsAt <= now)
     throw invalid('endsAt', 'a moment in the future; to end it at once, make it DISABLED')
-  return { ...after, currency: after.amount === null && after.minSubtotal === null ? null : shop.currency }
+  return { ...after, currency: currencyOf(before, after, input, shop.currency) }
 }
 
 const of = <Value>(before: Value, input: Value | undefined): Value => (input === undefined ? before : input)
@@ -76,6 +76,19 @@ const of = <Value>(before: Value, input: Value | undefined): Value => (input ===
 function amountOf(field: string, before: number | null, input: Money | null | undefined, currency: string): number | null {
   if (input && input.currency !== currency) throw invalid(`${field}.currency`, `discounts are in the shop's currency, ${currency}`)
   return input === undefined ? before : (input?.amount ?? null)
+}
+
+/**
+ * The currency of a discount's amounts. What was said before stays in the one in which it was said, also where the shop has another by now.
+ * @param now the shop's
+ */
+function currencyOf(before: Discount, after: Discount, input: DiscountInput, now: string): string | null {
+  const fields = (['amount', 'minSubtotal'] as const).filter((field) => after[field] !== null)
+  const stays = fields.find((field) => input[field] === undefined)
+  if (stays === undefined || before.currency === now) return fields.length === 0 ? null : now
+  if (fields.some((field) => input[field] !== undefined))
+    throw invalid(stays, `it is in ${before.currency}, which is not the currency of the shop any more: say it anew, or null`)
+  return before.currency
 }
 
 /** That what makes one kind of discount is there, and what makes another is not. A value of another kind that was there before goes. */

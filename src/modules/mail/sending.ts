@@ -2,13 +2,14 @@ import { locking } from '../../core/change.ts'
 import { MailNotTaken } from '../../core/mail-server.ts'
 import { atOnceOrAgain } from '../../lib/again.ts'
 import { failed, isToProbe, lets, probed, probing, succeeded } from '../../lib/breaker.ts'
+import { chanceOf } from '../../lib/chance.ts'
 import type { MailBaseDeps, MailHealth } from './base.ts'
 import { afterAttempt, type Mail, type MailContent, mailSeal, type Outcome, placesMax, serverFailed, withRoom } from './domain.ts'
 import { made } from './making.ts'
 import { type Due, mailStore as store } from './store.ts'
 
 export type Mails = {
-  /** Begins to send what is due. Does not wait for the mail server. */
+  /** Begins to send what is due, and does not wait until that is sent; for a server that failed, first whether it takes mails again. */
   run(): Promise<void>
   /** Resolves when nothing is being sent any more. */
   idle(): Promise<void>
@@ -132,7 +133,6 @@ async function probe({ mailServer, mailHealth, clock, log, randomBytes }: MailBa
 }
 
 const wordsOf = (error: unknown): string => (error instanceof MailNotTaken ? error.message : 'internal error')
-const chanceOf = (randomBytes: (count: number) => Uint8Array): number => Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32
 
 /** One attempt, and what came of it. */
 async function send(deps: MailBaseDeps, mail: Mail): Promise<void> {

@@ -4,7 +4,14 @@ import { passwordDifference } from '../audit/domain.ts'
 import { audit } from '../audit/index.ts'
 import { byAddress, customerAccount, resetByAccount, resetByAddress, tokenByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
-import { type CustomerDeps, customerWithEmail, customerWithId, noteAddressProven, setCustomerPassword } from '../customer/index.ts'
+import {
+  type CustomerDeps,
+  customerWithEmail,
+  customerWithId,
+  customerWithin,
+  noteAddressProven,
+  setCustomerPassword,
+} from '../customer/index.ts'
 import { type MailDeps, type Preparer, queueMail } from '../mail/index.ts'
 import { type MerchantDeps, setUserPassword, userWithEmail, userWithId } from '../merchant/index.ts'
 import type { OneTimeToken } from '../one-time-token/domain.ts'
@@ -76,11 +83,14 @@ export async function resetPassword(
   const passwordHash = await deps.passwords.hash(password, { kind: customer ? 'customer' : 'merchant', address })
   const actor = { ...from, id: subjectId }
   await deps.db.write(async (tx) => {
-    // Of two who have it one goes on.
-    if (!(await spendToken(tx, deps, 'PASSWORD_RESET', token))) throw linkOver()
+    // As they stand by now, and locked before their tokens, as whoever changes the address does.
+    const current = customer ? await customerWithin(tx, deps, customer.id) : account
+    // Of two who have it one goes on, and none whose address has become another while the password was hashed.
+    const spent = current && (await spendToken(tx, deps, 'PASSWORD_RESET', token))
+    if (!spent || !wasSentTo(spent, current.email)) throw linkOver()
     if (customer) {
       await setCustomerPassword(tx, deps, customer.id, passwordHash)
-      await noteAddressProven(tx, deps, customer, actor)
+      await noteAddressProven(tx, deps, { ...customer, email: current.email }, actor)
     } else await setUserPassword(tx, deps, subjectId, passwordHash)
     await audit(tx, deps, { actor, action: 'password.reset', subject: subjectId, shopId: shopId ?? undefined, ...passwordDifference })
   })

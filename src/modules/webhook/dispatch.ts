@@ -1,6 +1,7 @@
 import type { Deps } from '../../core/deps.ts'
 import { OutgoingError } from '../../core/outgoing.ts'
 import { atOnceOrAgain } from '../../lib/again.ts'
+import { chanceOf } from '../../lib/chance.ts'
 import type { Tally } from '../../lib/prometheus.ts'
 import { signedHeaders } from '../../lib/standard-webhooks.ts'
 import {
@@ -218,7 +219,7 @@ async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal)
   const { endpointId } = delivery
   const outcome = await attempt(deps, delivery, giveWay)
   const now = clock.now()
-  const chance = Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32
+  const chance = chanceOf(randomBytes)
   const result = afterAttempt(outcome, delivery.attempts, now, chance)
   const isDisabled = await db.write(async (tx) => {
     await store.settle(tx, delivery, { ...result, updatedAt: now })

@@ -214,6 +214,45 @@ describe('what is refused', () => {
     expect(refusalOf(frames)).toBe('TOO_LARGE: The frames of the picture have more than 1000 megapixels together')
   })
 
+  /** So many bytes of nothing but one part, said again and again. */
+  const repeated = (part: readonly number[], count: number) => Buffer.alloc(part.length * count, Buffer.from(part))
+
+  test('is what is made of more parts than a picture has, in every format', async () => {
+    const many = 100_000
+    const [png, jpeg, gif] = [make.drawn(), await make.jpegOf(), make.gifOf(32, 24)]
+    const chunk = make.pngChunk('IDAT', Buffer.alloc(0))
+    const behindHeader = gif.indexOf(Buffer.from([0x2c, 0, 0, 0, 0, 32, 0, 24, 0]))
+    const webp = await make.webpOf()
+    const inWebp = Buffer.concat([webp, repeated([...Buffer.from('ICCP'), 0, 0, 0, 0], many)])
+    inWebp.writeUInt32LE(inWebp.length - 8, 4)
+    const pictures = {
+      png: Buffer.concat([png.subarray(0, 33), repeated([...chunk], many), png.subarray(33)]),
+      // Those that are left out count, too.
+      'png of texts': Buffer.concat([png.subarray(0, 33), repeated([...make.pngChunk('tEXt', Buffer.alloc(0))], many), png.subarray(33)]),
+      jpeg: Buffer.concat([jpeg.subarray(0, 2), repeated([0xff, 0xdb, 0, 2], many), jpeg.subarray(2)]),
+      gif: Buffer.concat([gif.subarray(0, behindHeader), repeated([0x21, 0xf9, 0], many), gif.subarray(behindHeader)]),
+      webp: inWebp,
+      avif: Buffer.concat([make.avifOf(), repeated([0, 0, 0, 8, ...Buffer.from('free')], many)]),
+      // 300 items of 65,535 places each, which take no byte of the file.
+      'avif of places': make.avifOf(64, 48, { places: Buffer.concat([Buffer.from([0, 0, 1, 44]), repeated([0, 1, 0, 0, 0xff, 0xff], 300)]) }),
+    }
+    const refusals = Object.entries(pictures).map(([what, picture]) => [what, refusalOf(picture)])
+    expect(refusals).toEqual(Object.keys(pictures).map((what) => [what, 'BROKEN: The picture is damaged or cut short: it has too many parts']))
+  })
+
+  test('is an AVIF whose parts lie over each other, or in each other without end', () => {
+    const secret = Buffer.alloc(200, 'x')
+    const whole = make.avifOf(64, 48, { exif: secret }).length
+    // What is emptied, item 2, twice all of the file.
+    const place = (length: number) => [0, 0, 0, 0, ...new Uint8Array(new Uint32Array([length]).buffer).toReversed()]
+    const places = Buffer.from([0x44, 0, 0, 1, 0, 2, 0, 0, 0, 2, ...place(whole - 50), ...place(whole - 50)])
+    expect(refusalOf(make.avifOf(64, 48, { exif: secret, places }))).toStartWith('BROKEN')
+    const around = (depth: number) => refusalOf(Buffer.concat([make.avifOf(), make.nestedBoxes(depth)]))
+    expect(around(5)).toBe('taken')
+    expect(around(15_000)).toBe('BROKEN: The picture is damaged or cut short: its parts lie too deep in each other')
+    expect(around(100_000)).toStartWith('BROKEN')
+  })
+
   test('is what claims two sizes, or a frame outside of itself', async () => {
     const pixels = make.pixelsOfWebp(await make.webpOf())
     expect(refusalOf(make.riff([['VP8X', make.vp8x(0, 10, 10)], pixels]))).toStartWith('BROKEN')

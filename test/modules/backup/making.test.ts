@@ -380,6 +380,21 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     expect(readdirSync(join(folder, 'keys')).length).toBe(2)
   })
 
+  test('a first passphrase beside backups that were never sealed is nothing to be told of; beside sealed ones without a key it is', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await backUp(app.deps)
+    const settings = { BACKUP_DIR: folder, BACKUP_PASSPHRASE: passphrase }
+    const startLater = (hours: number) => testApp(settings, { startAt: app.clock.now() + hours * hour })
+    await using sealed = await startLater(1)
+    await backUp(sealed.deps)
+    expect([events(sealed, 'backup.new_key').length, readdirSync(join(folder, 'keys')).length]).toEqual([0, 1])
+    rmSync(join(folder, 'keys'), { recursive: true })
+    await using without = await startLater(2)
+    await backUp(without.deps)
+    expect(events(without, 'backup.new_key').length).toBe(1)
+  })
+
   test('a backup whose record is gone is told of, not passed over', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder })

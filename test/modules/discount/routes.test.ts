@@ -90,6 +90,24 @@ describe('the discounts of a shop', () => {
     ])
   })
 
+  test('amounts stay in the currency in which they were said, whatever else is changed', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const body = { title: 'Off', kind: 'FIXED', amount: usd(1_000), minSubtotal: usd(2_000) }
+    const { id } = ok(await shop.post('/discounts', body), 201).body
+    // Made at the same time as the shop changed its currency.
+    await app.deps.db.write(async (tx) => void (await app.deps.shopStore.update(tx, shop.shop.id, { currency: 'JPY' })))
+    const change = (some: object) => shop.patch(`/discounts/${id}`, some)
+    expect(ok(await change({ title: 'Still' })).body).toMatchObject({ title: 'Still', amount: usd(1_000), minSubtotal: usd(2_000) })
+    const yen = { amount: 1_000, currency: 'JPY' }
+    const mixed = await change({ amount: yen })
+    expect([mixed.status, mixed.body.message]).toEqual([
+      400,
+      'minSubtotal (body): it is in USD, which is not the currency of the shop any more: say it anew, or null',
+    ])
+    expect(ok(await change({ amount: yen, minSubtotal: null })).body).toMatchObject({ amount: yen, minSubtotal: null })
+  })
+
   test('a shop has so many that count by themselves, and no more', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)

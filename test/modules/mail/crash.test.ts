@@ -11,18 +11,21 @@ import { ok, sellingIn } from '../../support/selling.ts'
 const settings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' }
 /** Longer than the lease of an idempotency key. */
 const restartMs = 40_000
-const commitsMax = 8
+/** No sale has as many commits. */
+const commitsMax = 30
 
 test('of every sale there is one mail, wherever the program stopped', async () => {
-  const seen = new Set<string>()
-  for (let stopAfter = 1; stopAfter <= commitsMax; stopAfter++) {
+  let isOver = false
+  let stops = 0
+  for (let stopAfter = 1; !isOver && stopAfter <= commitsMax; stopAfter++) {
     const database = await testDatabase()
     try {
       const app = await testApp(settings, { database })
       const shop = await sellingIn(app)
       const cart = await shop.cart()
       const { stopped } = stopping(app, undefined, stopAfter)
-      await Promise.race([shop.checkout(cart, {}, 'the-key'), stopped])
+      isOver = (await Promise.race([shop.checkout(cart, {}, 'the-key'), stopped])) !== 'stopped'
+      if (!isOver) stops++
       await app.abandon()
       await using next = await testApp(settings, { database, startAt: app.clock.now() + restartMs })
       await next.jobs.resume()
@@ -37,10 +40,10 @@ test('of every sale there is one mail, wherever the program stopped', async () =
       const sold = await next.deps.db.read.select({ id: orders.id, status: orders.status }).from(orders)
       expect([stopAfter, sold.map(({ status }) => status)]).toEqual([stopAfter, ['CONFIRMED']])
       expect((await mailRows(next)).map(({ key }) => key)).toEqual(sold.map(({ id }) => `order-confirmed:${id}`))
-      seen.add(String(stopAfter))
     } finally {
       await database.drop()
     }
   }
-  expect(seen.size).toBe(commitsMax)
+  // Its claim, the order, and the sale at the least; and one ran to its end.
+  expect([isOver, stops >= 3]).toEqual([true, true])
 })

@@ -15,6 +15,8 @@ import { certificate } from '../../support/tls.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
+/** A port that no test is given: that of a server which was closed may be somebody else's by then. */
+const nobodyThere = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example', PUBLIC_URL: 'https://souk.example' }
 
 test('every template arrives whole, in every language, with nothing of a person left behind', async () => {
   await using server = await mailServer()
@@ -51,8 +53,8 @@ test('every template arrives whole, in every language, with nothing of a person 
     expect(`${text}${html}`).not.toMatch(/undefined|\[object|NaN/)
   }
   for (const row of await rows(app)) expect(row).toMatchObject({ status: 'SENT', sealed: null, lastError: null, attempts: 1 })
-  // A few connections carried them all.
-  expect(server.connections()).toBeLessThanOrEqual(placesMax)
+  // A connection carries several. How many of them idle for how long is chance.
+  expect(server.connections()).toBeLessThan(server.received.length)
 })
 
 test('a mail under a key is queued once, and one whose write fails never was', async () => {
@@ -64,8 +66,7 @@ test('a mail under a key is queued once, and one whose write fails never was', a
     await queueMail(tx, app.deps, { key: 'never', shopId: null, to: 'a@b.example', template: 'test', data: {} })
     throw new Error('no')
   })
-  expect(failing).rejects.toThrow('no')
-  await failing.catch(() => undefined)
+  await expect(failing).rejects.toThrow('no')
   await send(app)
   expect(server.received.map(({ to }) => to)).toEqual([['ann@example.com']])
 })
@@ -168,9 +169,7 @@ describe('what a server says', () => {
 
 describe('a server that does not work', () => {
   test('one that is away costs no mail an attempt, is left alone, and is looked at before more is sent', async () => {
-    const closed = await mailServer()
-    await closed.close()
-    await using app = await testApp(closed.settings)
+    await using app = await testApp(nobodyThere)
     for (let nth = 0; nth < 20; nth++) await queue(app, 'test', {}, { key: `${nth}` })
     await send(app)
     expect(app.deps.mailHealth.breaker.state).toBe('OPEN')
@@ -235,12 +234,23 @@ describe('a server that does not work', () => {
       onMail: ({ to }) => (to.includes('poison@example.com') ? new Promise(() => undefined) : undefined),
     })
     await using app = await testApp(server.settings)
-    app.deps.mailLimits.attemptMs = 300
+    const { mailServer: real } = app.deps
+    if (!real) throw new Error('no mail server')
+    // It has little time, and more of it each time that its mail has not even left; the others have as long as ever.
+    let poisonMs = 150
+    const mails = createMails({
+      ...app.deps,
+      mailServer: { ...real, send: (mail, withinMs) => real.send(mail, mail.to === 'poison@example.com' ? poisonMs : withinMs) },
+    })
     await queue(app, 'test', {}, { key: 'poison', to: 'poison@example.com' })
     for (let nth = 0; nth < 5; nth++) await queue(app, 'test', {}, { key: `${nth}` })
-    await send(app)
-    expect(server.received.length).toBe(5)
-    expect((await rows(app))[0]).toMatchObject({ status: 'PENDING', attempts: 1, lastError: 'silent' })
+    const poison = async () => (await rows(app)).find(({ key }) => key === 'poison')
+    for (; (await poison())?.attempts !== 1; poisonMs *= 2, app.clock.advance(minute)) {
+      await mails.run()
+      await mails.idle()
+      expect(server.received.length).toBe(5)
+    }
+    expect(await poison()).toMatchObject({ status: 'PENDING', attempts: 1, lastError: 'silent' })
   })
 })
 
@@ -260,7 +270,7 @@ describe('protection on the way', () => {
   async function why(url: string, options: Parameters<typeof openMailServer>[1]): Promise<string> {
     const server = openMailServer(url, options)
     try {
-      await server.send(mail, 5_000)
+      await server.send(mail, minute)
       return 'taken'
     } catch (error) {
       return error instanceof MailNotTaken ? `${error.failure}: ${error.message}` : String(error)

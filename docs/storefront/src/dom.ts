@@ -43,9 +43,9 @@ export function richText(html: string): Node[] {
     if (node instanceof Text) return [document.createTextNode(node.data)]
     if (!(node instanceof Element) || silentTags.has(node.localName)) return []
     const children = [...node.childNodes].flatMap(copy)
-    // The page has headings of its own: those of a description are below them all.
-    const tag = /^h[1-6]$/.test(node.localName) ? 'h3' : node.localName
-    if (tag !== 'h3' && !plainTags.has(tag)) return children
+    // The page has its first heading already.
+    const tag = /^h[1-6]$/.test(node.localName) ? 'h2' : node.localName
+    if (tag !== 'h2' && !plainTags.has(tag)) return children
     const element = document.createElement(tag)
     element.append(...children)
     return [element]

@@ -16,7 +16,7 @@ export async function closeBrowser(): Promise<void> {
 /** Between two looks at the browser, which is another process. */
 const betweenLooksMs = 10
 /** So many looks are enough for the slowest machine; what they were for is said then. */
-const looksMax = 6_000
+const looksMax = 2_000
 
 const quoted = (text: string) => JSON.stringify(text)
 /** In the page: the text that is read for an element. */
@@ -24,7 +24,7 @@ const named = `(element) => (element.getAttribute('aria-label') ?? element.textC
 /** In the page: what may be pressed and is called so, the one in the region if one is named. */
 const pressable = (name: string, within: string) => `(() => {
   const named = ${named}
-  const parts = ${within === '' ? '[document]' : `[...document.querySelectorAll('form, section, aside, li')].filter((part) => named(part) === ${quoted(within)} || (part.querySelector('h2') && named(part.querySelector('h2')) === ${quoted(within)}))`}
+  const parts = ${within === '' ? '[document]' : `[...document.querySelectorAll('main, form, section, aside, li')].filter((part) => part.localName === ${quoted(within)} || part.getAttribute('aria-label') === ${quoted(within)} || (part.querySelector('h2') && named(part.querySelector('h2')) === ${quoted(within)}))`}
   return parts.flatMap((part) => [...part.querySelectorAll('a, button, label.tick')]).find((element) => named(element) === ${quoted(name)})
 })()`
 const fieldOf = (label: string) => `(() => {
@@ -64,7 +64,8 @@ export async function shopper(origin: string, width: Width = 'desk') {
     const at = (await page.evaluate(`(() => {
       const element = ${element}
       element.scrollIntoView({ block: 'center', behavior: 'instant' })
-      const { x, y, width, height } = element.getBoundingClientRect()
+      // A link that goes over two lines is pressed on its first.
+      const [{ x, y, width, height }] = element.getClientRects()
       const [middle, centre] = [x + width / 2, y + height / 2]
       const hit = document.elementFromPoint(middle, centre)
       return [middle, centre, element.contains(hit) || (hit && hit.contains(element) && hit.localName === 'label'), hit && hit.outerHTML.slice(0, 200)]

@@ -37,12 +37,12 @@ export async function openShop({ language = 'en', between = (_, answer) => answe
     mails,
     origin,
     souk: socket.url.origin,
-    /** Sends what waits, and answers the link of the last mail. */
+    /** Sends what waits, and answers the last link to a page that came by mail, from the storefront's root on. */
     async mailedLink(page: keyof typeof pages): Promise<string> {
       await sendMails(opened)
-      const text = mails.received.at(-1)?.text ?? ''
-      const link = text.split(/\s+/).find((word) => word.startsWith(`${pages[page]}?token=`))
-      if (!link) throw new Error(`no link to ${page} in: ${text}`)
+      const words = mails.received.flatMap(({ text }) => text.split(/\s+/))
+      const link = words.findLast((word) => word.startsWith(`${pages[page]}?token=`))
+      if (!link) throw new Error(`no link to ${page} in ${mails.received.length} mails`)
       return link.slice(origin.length + 1)
     },
     async [Symbol.asyncDispose]() {

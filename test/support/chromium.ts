@@ -66,6 +66,8 @@ export async function startBrowser(path: string) {
       return {
         events,
         open: (url: string) => send('Page.navigate', { url }, sessionId),
+        /** A command of the debugging protocol, to this page. */
+        command: (method: string, params: Record<string, unknown> = {}) => send(method, params, sessionId),
         /** The value of an expression in the page; a promise is waited for. */
         async evaluate(expression: string): Promise<unknown> {
           const { result, exceptionDetails } = await send(

@@ -12,3 +12,9 @@ export async function typesOf(document: object): Promise<string> {
   const { astToString, default: openapiTS } = await import('openapi-typescript')
   return astToString(await openapiTS(Buffer.from(JSON.stringify(document))))
 }
+
+// For the storefront of docs/: bun test/support/openapi-types.ts DOCUMENT FILE
+if (import.meta.main) {
+  const [document = '', file = ''] = Bun.argv.slice(2)
+  await Bun.write(file, await typesOf(await Bun.file(document).json()))
+}

@@ -8,6 +8,8 @@ import { type Difference, differenceOf } from '../audit/domain.ts'
 export type Shop = typeof shops.$inferSelect
 export type ApiKey = typeof apiKeys.$inferSelect
 export type Wallet = typeof wallets.$inferSelect
+/** What a shop's storefront identifies itself with, null where there is none, and the language that it is to speak. */
+export type PublicIdentity = { readonly publishableKey: string | null; readonly walletAddress: string | null; readonly language: string }
 export type ShopHost = typeof shopHosts.$inferSelect
 export type ShopStatus = Shop['status']
 

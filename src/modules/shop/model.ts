@@ -16,7 +16,7 @@ import {
 } from '../../http/schema.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { gramsMax, methodsMax, ratesMax, zoneProvincesMax, zonesMax } from '../shipping/domain.ts'
-import { graceSecondsMax, type Shop, shopNamePattern, shopStatuses, type Wallet } from './domain.ts'
+import { graceSecondsMax, type PublicIdentity, type Shop, shopNamePattern, shopStatuses, type Wallet } from './domain.ts'
 
 export const ShopName = text(63, {
   pattern: shopNamePattern,
@@ -82,6 +82,7 @@ export const PublicShop = t.Object(
     publishableKey: nullable(t.String()),
     walletAddress: nullable(t.String()),
     verified: t.Boolean({ description: 'Whether KYB is complete' }),
+    language: t.String({ description: 'What its mails and pages speak (`PUT /shops/v2/mail`), for its storefront to speak, too: `en`, `ar`, `mn`' }),
   },
   { title: 'PublicShop' },
 )
@@ -193,9 +194,10 @@ export const shippingMethodsView = (shop: Readonly<Shop>) => ({ data: shop.shipp
 
 export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, ...isoTimes(pick(wallet, 'createdAt')) })
 
-export const publicShopView = (shop: Shop, publishableKey: string | null, walletAddress: string | null) => ({
+export const publicShopView = (shop: Shop, { publishableKey, walletAddress, language }: PublicIdentity) => ({
   ...pick(shop, 'id', 'name', 'title', 'description', 'logoUrl', 'currency', 'country'),
   publishableKey,
   walletAddress,
   verified: shop.status === 'KYB_VERIFIED',
+  language,
 })

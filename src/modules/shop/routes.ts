@@ -161,8 +161,7 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
       await assertOriginOf(deps, params.shopName, request)
       return deps.answers.respond(request, async () => {
         const shop = await publicShopNamed(deps, params.shopName)
-        const { publishableKey, walletAddress } = await publicIdentityOf(deps, shop)
-        return JSON.stringify(publicShopView(shop, publishableKey, walletAddress))
+        return JSON.stringify(publicShopView(shop, await publicIdentityOf(deps, shop)))
       }) as never
     },
     {

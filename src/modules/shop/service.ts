@@ -25,6 +25,7 @@ import {
   keyRotationsPerHour,
   keySeal,
   normalOrigin,
+  type PublicIdentity,
   privateKeyReadsPerHour,
   type Shop,
   shopDifference,
@@ -75,13 +76,17 @@ export async function shopOf(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, contex
 /** The shops of a merchant, oldest first. */
 export const shopsOf = ({ shopStore }: Pick<ShopDeps, 'shopStore'>, merchantId: string): Promise<Shop[]> => shopStore.listOf(merchantId)
 
-/** What a shop's storefront identifies itself with; null where there is none. */
+/** What a shop tells of itself besides; English is what it speaks where it has said nothing. */
 export async function publicIdentityOf(
   { shopStore }: Pick<ShopDeps, 'shopStore'>,
   { id, mode }: Pick<Shop, 'id' | 'mode'>,
-): Promise<{ publishableKey: string | null; walletAddress: string | null }> {
-  const [key, wallet] = await Promise.all([shopStore.currentKey(id, 'PUBLISHABLE', mode), shopStore.findWallet(id)])
-  return { publishableKey: key?.publicValue ?? null, walletAddress: wallet?.address ?? null }
+): Promise<PublicIdentity> {
+  const [key, wallet, language] = await Promise.all([
+    shopStore.currentKey(id, 'PUBLISHABLE', mode),
+    shopStore.findWallet(id),
+    shopStore.findLanguage(id),
+  ])
+  return { publishableKey: key?.publicValue ?? null, walletAddress: wallet?.address ?? null, language: language ?? 'en' }
 }
 
 /** The shop with this id, whoever asks. */

@@ -4,6 +4,7 @@ import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { products } from '../../../db/schema/catalog.ts'
 import { discounts } from '../../../db/schema/discounts.ts'
 import { kybRecords } from '../../../db/schema/kyb.ts'
+import { shopMail } from '../../../db/schema/mail.ts'
 import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { selectSlice } from '../../../db/slice.ts'
@@ -24,6 +25,7 @@ const byId = rowsOf(shops, ['id'])
 const byName = rowsOf(shops, ['name'])
 const ofMerchant = rowsOf(shops, ['merchantId'], asc(shops.id))
 const walletOf = rowsOf(wallets, ['shopId'])
+const mailOf = rowsOf(shopMail, ['shopId'])
 const approved = prepare((queries) =>
   queries
     .select({ id: kybRecords.id })
@@ -188,6 +190,10 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
     async findWallet(shopId: string): Promise<Wallet | undefined> {
       return read.first(walletOf, { shopId })
+    },
+    /** The language that a shop's mails and pages speak, where it has said so. */
+    async findLanguage(shopId: string): Promise<string | undefined> {
+      return (await read.first(mailOf, { shopId }))?.language
     },
     /** Undefined when the shop has one already. */
     async insertWallet(tx: Writer, wallet: Wallet): Promise<Wallet | undefined> {

@@ -449,6 +449,7 @@ describe('the public look-up', () => {
         publishableKey,
         walletAddress: null,
         verified: false,
+        language: 'en',
       })
       for (const hidden of ['private@example.com', 'sk_', 'merchant', 'address":{', 'mode']) expect(text).not.toContain(hidden)
       expect(headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
@@ -482,6 +483,15 @@ describe('the public look-up', () => {
     const changed = await get(etag)
     expect([changed.status, changed.body.title]).toEqual([200, 'Changed'])
     expect(changed.headers.get('etag')).not.toBe(etag)
+  })
+
+  test('the public look-up says the language that the shop speaks, for a storefront to speak it, too, as soon as it has said so', async () => {
+    await using app = await testApp()
+    const { shop, token } = await app.merchant()
+    const language = async () => (await app.call('GET', `/shops/v2/public/name/${shop.name}`)).body.language
+    expect(await language()).toBe('en')
+    expect((await app.call('PUT', '/shops/v2/mail', { token, body: { language: 'ar' } })).status).toBe(200)
+    expect(await language()).toBe('ar')
   })
 
   test('the public look-up shows the wallet and a rotated key as soon as the change is acknowledged', async () => {

@@ -1,0 +1,108 @@
+/** Forms that a keyboard, a screen reader and a password manager can fill in. */
+import { Refused } from './api.ts'
+import { type Child, h, refill } from './dom.ts'
+import { problem } from './layout.ts'
+import type { Words } from './words.ts'
+
+let fields = 0
+
+type Field = {
+  readonly label: string
+  readonly name: string
+  readonly type?: string
+  readonly value?: string | number | null | undefined
+  readonly hint?: string
+  readonly required?: boolean
+  readonly autocomplete?: string
+}
+/** How much it takes, and what a keyboard on a screen shows. */
+type Limits = {
+  readonly min?: number
+  readonly max?: number
+  readonly step?: number | string
+  readonly minlength?: number
+  readonly maxlength?: number
+  readonly inputmode?: string
+  readonly autocapitalize?: string
+  readonly spellcheck?: string
+}
+
+/** A field with its label, and a hint that is read with it. */
+export function field({ label, hint, type = 'text', value, ...rest }: Field & Limits): HTMLElement {
+  const id = `field-${++fields}`
+  const input = h('input', { ...rest, id, type, value, 'aria-describedby': hint === undefined ? null : `${id}-hint` })
+  return h('div', { class: 'field' }, h('label', { for: id }, label), input, hint !== undefined && h('p', { id: `${id}-hint`, class: 'small' }, hint))
+}
+
+export type Choice = { readonly value: string; readonly label: string }
+type Select = Omit<Field, 'type' | 'hint'> & { readonly choices: readonly Choice[]; readonly onchange?: (value: string) => void }
+
+/** A list to choose one of. */
+export function select({ label, choices, value, onchange, ...rest }: Select): HTMLElement {
+  const id = `field-${++fields}`
+  const options = choices.map((choice) => h('option', { value: choice.value, selected: choice.value === value }, choice.label))
+  const list = h('select', { ...rest, id }, options)
+  if (onchange) list.addEventListener('change', () => onchange(list.value))
+  return h('div', { class: 'field' }, h('label', { for: id }, label), list)
+}
+
+/** A box to tick. */
+export function tick({ label, name, checked = false }: { label: string; name: string; checked?: boolean }): HTMLElement {
+  return h('label', { class: 'tick' }, h('input', { type: 'checkbox', name, checked }), ' ', label)
+}
+
+type Form = {
+  readonly words: Words
+  readonly submit: string
+  /** Names the form where a page has several. */
+  readonly label?: string
+  /** Does what the form is for. What it throws is shown in the form, and what was typed stays. */
+  readonly onSubmit: (values: FormData) => Promise<void>
+  /** What is said of a refusal in place of souk's own words. */
+  readonly refusals?: Readonly<Record<number, string>>
+  /** Beside the button. */
+  readonly beside?: Child
+  readonly class?: string
+}
+
+export function form({ words, submit, label, onSubmit, refusals = {}, beside, ...rest }: Form, ...children: Child[]): HTMLFormElement {
+  const wrong = h('div', {})
+  const button = h('button', { type: 'submit' }, submit)
+  let isAtWork = false
+  async function send(event: Event): Promise<void> {
+    event.preventDefault()
+    // A button that is disabled would lose the focus: a second press is heeded no more instead.
+    if (isAtWork) return
+    isAtWork = true
+    button.setAttribute('aria-busy', 'true')
+    refill(wrong)
+    try {
+      await onSubmit(new FormData(event.target as HTMLFormElement))
+    } catch (error) {
+      const shown = problem(error, words, error instanceof Refused ? refusals[error.status] : undefined)
+      refill(wrong, shown)
+      shown.focus()
+    } finally {
+      isAtWork = false
+      button.removeAttribute('aria-busy')
+    }
+  }
+  return h('form', { ...rest, 'aria-label': label, onsubmit: send }, children, wrong, h('p', { class: 'actions' }, button, beside))
+}
+
+/** What was typed, without blanks around it. */
+export const typed = (values: FormData, name: string): string => String(values.get(name) ?? '').trim()
+
+/** A button that does something now; what it throws is shown beside it. */
+export function action(words: Words, label: Child, act: () => Promise<void>, attributes: Record<string, string> = {}): HTMLElement {
+  const wrong = h('span', {})
+  const press = async () => {
+    refill(wrong)
+    try {
+      await act()
+    } catch (error) {
+      refill(wrong, problem(error, words))
+    }
+  }
+  return h('span', { class: 'action' }, h('button', { type: 'button', class: 'quiet', ...attributes, onclick: press }, label), wrong)
+}

@@ -1,0 +1,108 @@
+/** The basket: quantities, a discount code, gift cards. Every change is answered with the whole cart, which is drawn again. */
+import { applyGiftCard, type Cart, currentCart, removeGiftCard, removeLine, setDiscount, setQuantity } from '../cart.ts'
+import { type Child, h, refill } from '../dom.ts'
+import { action, field, form, typed } from '../form.ts'
+import { linkTo, openPage, type Shown } from '../layout.ts'
+import { cartSums, nameOf } from '../summary.ts'
+
+void openPage(async (shown) => draw(await currentCart(), shown))
+
+function draw(cart: Cart | null, shown: Shown): void {
+  const { words, main } = shown
+  const heading = shown.title(words.yourBasket)
+  if (cart?.status === 'CONVERTED') {
+    refill(main, heading, h('p', {}, words.waits), h('p', {}, h('a', { href: linkTo('checkout'), class: 'button' }, words.toPayment)))
+    return
+  }
+  if (!cart || cart.lines.length === 0) {
+    refill(main, heading, h('p', {}, words.empty), h('p', {}, h('a', { href: linkTo('index'), class: 'button' }, words.toShop)))
+    return
+  }
+  refill(
+    main,
+    heading,
+    h('ul', { class: 'basket' }, cart.lines.map((line) => h('li', {}, lineOf(line, cart, shown)))),
+    cart.notices.map(({ message }) => h('p', { class: 'notice', lang: 'en', dir: 'ltr' }, message)),
+    codes(cart, shown),
+    cartSums(cart, words),
+    h('p', { class: 'actions' }, h('a', { href: linkTo('checkout'), class: 'button' }, words.toCheckout)),
+  )
+}
+
+/** Does something to the cart and draws what came of it. The focus stays on the page: what it was on is drawn anew. */
+async function change(shown: Shown, doing: Promise<Cart>): Promise<void> {
+  const cart = await doing
+  shown.counted(cart)
+  draw(cart, shown)
+  shown.say(shown.words.changed(shown.words.money(cart.totals.amountDue)))
+  const heading = shown.main.querySelector('h1')
+  heading?.setAttribute('tabindex', '-1')
+  heading?.focus()
+}
+
+function lineOf(line: Cart['lines'][number], cart: Cart, shown: Shown): Child {
+  const { words } = shown
+  return [
+    h('h2', { class: 'name' }, nameOf(line, words)),
+    !line.available && h('p', { class: 'problem' }, words.unavailable),
+    form(
+      {
+        words,
+        submit: words.change,
+        label: words.changeOf(line.title ?? words.gone),
+        class: 'row',
+        onSubmit: (values) => change(shown, setQuantity(cart.id, line.id, Number(typed(values, 'quantity')))),
+        beside: action(words, words.remove, () => change(shown, removeLine(cart.id, line.id)), {
+          'aria-label': words.removeOf(line.title ?? words.gone),
+        }),
+      },
+      field({ label: words.quantity, name: 'quantity', type: 'number', min: 1, max: 1_000_000, step: 1, value: line.quantity, required: true, inputmode: 'numeric' }),
+    ),
+    h('p', { class: 'price' }, words.money(line.total)),
+  ]
+}
+
+function codes(cart: Cart, shown: Shown): Child {
+  const { words } = shown
+  const { discounts, discountCode, giftCards } = cart
+  return h(
+    'div',
+    { class: 'codes' },
+    h(
+      'section',
+      { 'aria-label': words.discount },
+      discounts.map(({ title, amount }) => h('p', {}, h('bdi', {}, title), ' ', amount.amount > 0 && `−${words.money(amount)}`)),
+      discountCode === null
+        ? form(
+            {
+              words,
+              submit: words.apply,
+              label: words.discount,
+              class: 'row',
+              refusals: { 404: words.noSuchCode },
+              onSubmit: (values) => change(shown, setDiscount(cart.id, typed(values, 'code'))),
+            },
+            field({ label: words.discountCode, name: 'code', required: true, maxlength: 50, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' }),
+          )
+        : h('p', {}, h('code', { dir: 'ltr' }, discountCode), ' ', action(words, words.remove, () => change(shown, setDiscount(cart.id, null)), { 'aria-label': words.removeOf(discountCode) })),
+    ),
+    h(
+      'section',
+      { 'aria-label': words.giftCards },
+      giftCards.map(({ id, last4, amount }) =>
+        h('p', {}, h('span', { dir: 'ltr' }, `•••• ${last4}`), ` −${words.money(amount)} `, action(words, words.remove, () => change(shown, removeGiftCard(cart.id, id)), { 'aria-label': words.removeOf(last4) })),
+      ),
+      form(
+        {
+          words,
+          submit: words.apply,
+          label: words.giftCards,
+          class: 'row',
+          refusals: { 404: words.noSuchCode },
+          onSubmit: (values) => change(shown, applyGiftCard(cart.id, typed(values, 'code'))),
+        },
+        field({ label: words.giftCardCode, name: 'code', required: true, maxlength: 50, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' }),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,27 @@
+import { field, form, typed } from '../form.ts'
+import { h } from '../dom.ts'
+import { linkTo, openPage, parameter } from '../layout.ts'
+import { logIn } from '../session.ts'
+
+/** Where somebody goes who was sent here first: one of our own pages, and never somewhere else. */
+const pages = ['account', 'addresses', 'verify', 'checkout']
+
+void openPage(async ({ words, main, title }) => {
+  main.append(
+    title(words.logIn),
+    form(
+      {
+        words,
+        submit: words.logIn,
+        refusals: { 401: words.wrongPassword },
+        async onSubmit(values) {
+          await logIn(typed(values, 'email'), String(values.get('password')))
+          location.assign(linkTo(pages.find((page) => page === parameter('to')) ?? 'account', { token: parameter('token') }))
+        },
+      },
+      field({ label: words.email, name: 'email', type: 'email', required: true, maxlength: 254, autocomplete: 'username' }),
+      field({ label: words.password, name: 'password', type: 'password', required: true, maxlength: 200, autocomplete: 'current-password' }),
+    ),
+    h('p', {}, h('a', { href: linkTo('signup') }, words.signUp), ' · ', h('a', { href: linkTo('forgot') }, words.forgotten)),
+  )
+})

@@ -1,0 +1,22 @@
+/** An order by its link, for whoever has that: what the checkout leads to, and the mails (`pages.order` of the shop). */
+import { ask } from '../api.ts'
+import { h, put } from '../dom.ts'
+import { openPage, parameter } from '../layout.ts'
+import { linesList, orderSums } from '../summary.ts'
+
+void openPage(async (shown) => {
+  const { words, main } = shown
+  const order = await ask('GET /v2/orders/public/{token}', { path: { token: parameter('token') } })
+  const { status, fulfilmentStatus, tracking, shippingAddress, receiptUrl } = order
+  put(main, [
+    shown.title(words.orderNumber(order.number)),
+    h('p', { class: 'standing' }, words.standings[status]),
+    h('p', { class: 'small' }, words.day(order.createdAt), ' · ', words.fulfilments[fulfilmentStatus]),
+    linesList(order.lines, words),
+    orderSums(order, words),
+    shippingAddress &&
+      h('p', {}, words.sentTo, ' ', h('bdi', {}, [shippingAddress.name, shippingAddress.city].join(', ')), ', ', words.country(shippingAddress.countryCode)),
+    tracking && h('p', {}, words.tracking, ' ', h('bdi', {}, [tracking.carrier, tracking.number].filter(Boolean).join(' '))),
+    receiptUrl !== null && h('p', {}, h('a', { href: receiptUrl, rel: 'noreferrer' }, words.receipt)),
+  ])
+})

@@ -1,0 +1,321 @@
+/** The storefront of docs/ in a real browser, on a telephone's and a desk's width: what a reader copies works, and breaks no policy. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chromium } from '../support/chromium.ts'
+import { ok } from '../support/selling.ts'
+import { closeBrowser, type Shopper, shopper } from '../support/shopper.ts'
+import { address, hostile, type OpenShop, openShop } from '../support/storefront.ts'
+
+const hasBrowser = chromium !== undefined
+if (!hasBrowser) process.stderr.write('skipped: the storefront in a real browser, because there is no chromium on this machine\n')
+const inBrowser = test.skipIf(!hasBrowser)
+afterAll(closeBrowser)
+
+/** Nothing to complain about, and nobody asked but the storefront and souk. */
+function expectPeace(visitor: Shopper, { origin, souk }: OpenShop): void {
+  expect(visitor.complaints()).toEqual([])
+  expect([...visitor.origins()].sort()).toEqual([origin, souk].sort())
+}
+
+async function fillAddress(visitor: Shopper, email?: string): Promise<void> {
+  await visitor.heading('Checkout')
+  if (email) await visitor.fill('E-mail', email)
+  await visitor.fill('Name', 'Noor Haddad')
+  await visitor.fill('Country', 'United States')
+  await visitor.fill('Street and number', '1 Quay Street')
+  await visitor.fill('Town', 'Portland')
+  await visitor.fill('State or province', 'Maine')
+  await visitor.fill('Postal code', '04101')
+}
+
+describe('a guest on a telephone', () => {
+  inBrowser('finds something, is declined, pays with another card, a discount and a gift card, and sees the order', async () => {
+    await using shop = await openShop()
+    const card = ok(await shop.shop.post('/giftcard', { amount: { amount: 1_000, currency: 'USD' } })).body
+    await using visitor = await shopper(shop.origin, 'phone')
+    await visitor.go('index.html')
+    await visitor.heading('Souk & Söhne')
+    await visitor.text(hostile)
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.fill('Search', 'lamp')
+    await visitor.fill('Collection', 'Light')
+    await visitor.fill('Price to (USD)', '20.50')
+    await visitor.press('Search')
+    await visitor.heading('Light')
+    await visitor.text('1 item found')
+    await visitor.press('Brass Lampfrom $20.00')
+    await visitor.heading('Brass Lamp')
+    await visitor.text('$20.00 · 5 left')
+    await visitor.fill('Size', 'Large')
+    await visitor.text('$35.00 · 3 left')
+    await visitor.fill('Quantity', '2')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Add to the basket')
+    await visitor.press('Basket (2)')
+    await visitor.heading('Your basket')
+    await visitor.fill('Discount code', 'ten')
+    await visitor.press('Apply', 'Discount')
+    await visitor.text('Ten off −$7.00')
+    await visitor.fill('Gift card code', card.code)
+    await visitor.press('Apply', 'Gift cards')
+    await visitor.text('To pay $53.00')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Go to the checkout')
+    await fillAddress(visitor, 'guest@example.com')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Continue', 'Where it goes')
+    await visitor.press('By courier · $12.00')
+    await visitor.press('Continue', 'Shipping')
+    await visitor.press('Test card that is declined')
+    await visitor.press('Pay $65.00')
+    await visitor.text('The payment was declined.')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Test card that pays')
+    await visitor.press('Pay $65.00')
+    await visitor.heading('Order 1')
+    await visitor.text('Thank you for your order')
+    expect(await visitor.breaches()).toEqual([])
+    expectPeace(visitor, shop)
+    const { data } = ok(await shop.shop.get('/v2/orders')).body
+    expect(data).toMatchObject([{ status: 'CONFIRMED', email: 'guest@example.com', discountTotal: { amount: 700 }, giftCardTotal: { amount: 1_000 } }])
+    await visitor.go('cart.html')
+    await visitor.text('Your basket is empty.')
+  })
+})
+
+/** What somebody bought before, as a guest. */
+async function boughtAsGuest({ app, shop }: OpenShop, email: string): Promise<void> {
+  const { publishableKey: key, list } = shop
+  const [product] = ok(await app.call('GET', `${list}?q=lamp`)).body.data
+  const body = { email, shippingAddress: address, shippingMethod: 'post' }
+  const { id } = ok(await app.call('POST', '/cart', { key, body })).body
+  ok(await app.call('POST', `/cart/${id}/items`, { key, body: { variantId: product.variants[0].id, quantity: 1 } }))
+  const { order } = ok(await app.call('POST', `/cart/${id}/checkout`, { key, body: { method: 'card' }, headers: { 'idempotency-key': 'guest' } })).body
+  expect(order.status).toBe('CONFIRMED')
+}
+
+describe('a customer at a desk', () => {
+  inBrowser('signs up, proves the address by mail, has what was bought as a guest, keeps an address and buys with it', async () => {
+    await using shop = await openShop()
+    const email = 'noor@example.com'
+    await boughtAsGuest(shop, email)
+    await using visitor = await shopper(shop.origin, 'desk')
+    await visitor.go('account.html')
+    await visitor.heading('Log in')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Create an account')
+    await visitor.heading('Create an account')
+    await visitor.fill('Name', 'Noor Haddad')
+    await visitor.fill('E-mail', email)
+    await visitor.fill('Password', 'a lamp of my own')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Create an account', 'main')
+    await visitor.text('You have not ordered anything yet.')
+    await visitor.text('Please confirm your e-mail address')
+    await visitor.go(await shop.mailedLink('verify'))
+    await visitor.text('Thank you, your e-mail address is confirmed.')
+    expect(await visitor.page.evaluate('location.search')).toBe('')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Your account', 'main')
+    await visitor.text('Order 1')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Your addresses')
+    await visitor.heading('Your addresses')
+    await visitor.fill('Name', 'Noor at work')
+    await visitor.fill('Country', 'United States')
+    await visitor.fill('Street and number', hostile)
+    await visitor.fill('Town', 'Portland')
+    await visitor.press('Where my orders usually go')
+    await visitor.press('Save')
+    await visitor.text(hostile)
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.go('product.html?handle=odd')
+    await visitor.heading(hostile)
+    await visitor.press('Add to the basket')
+    await visitor.press('Basket (1)')
+    await visitor.press('Go to the checkout')
+    await visitor.heading('Checkout')
+    expect([await visitor.value('E-mail'), await visitor.value('Name'), await visitor.value('Street and number')]).toEqual([email, 'Noor at work', hostile])
+    await visitor.press('Continue', 'Where it goes')
+    await visitor.press('Continue', 'Shipping')
+    await visitor.press('Pay $10.00')
+    await visitor.heading('Order 2')
+    await visitor.go(await shop.mailedLink('order'))
+    await visitor.heading('Order 2')
+    await visitor.press('Your account')
+    await visitor.text('Order 2')
+    await visitor.press('Log out')
+    await visitor.heading('Souk & Söhne')
+    expect(await visitor.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.toContain('ey')
+    expectPeace(visitor, shop)
+  })
+
+  inBrowser('who has forgotten the password chooses another one by the link of the mail, which leads to the storefront', async () => {
+    await using shop = await openShop()
+    const { app, shop: { shop: { name: shopName } } } = shop
+    const email = 'noor@example.com'
+    ok(await app.call('POST', '/customer/signup', { body: { shopName, email, password: 'the one before' } }))
+    await using visitor = await shopper(shop.origin, 'phone')
+    await visitor.go('login.html')
+    await visitor.press('Forgot your password?')
+    await visitor.heading('Forgot your password?')
+    await visitor.fill('E-mail', email)
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Send me a link')
+    await visitor.text('a mail with a link is on its way')
+    await visitor.go(await shop.mailedLink('reset'))
+    await visitor.heading('New password')
+    expect(await visitor.page.evaluate('location.search')).toBe('')
+    await visitor.fill('New password', 'the one after')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Save')
+    await visitor.text('Your new password is saved.')
+    await visitor.press('Log in', 'main')
+    await visitor.fill('E-mail', email)
+    await visitor.fill('Password', 'the one after')
+    await visitor.press('Log in', 'main')
+    await visitor.heading('Your account')
+    expectPeace(visitor, shop)
+  })
+})
+
+describe('whatever happens on the way', () => {
+  inBrowser('a checkout that is loaded anew while it is on its way is sent again under its key, and done once', async () => {
+    const keys: (string | null)[] = []
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await using shop = await openShop({
+      async between(request, answer) {
+        if (request.method !== 'POST' || !request.url.endsWith('/checkout')) return answer()
+        keys.push(request.headers.get('idempotency-key'))
+        const answered = await answer()
+        // The first answer gets lost: the page that waits for it is gone.
+        if (keys.length === 1) await held
+        return answered
+      },
+    })
+    await using visitor = await shopper(shop.origin)
+    await visitor.go('product.html?handle=brass-lamp')
+    await visitor.press('Add to the basket')
+    await visitor.press('Basket (1)')
+    await visitor.press('Go to the checkout')
+    await fillAddress(visitor, 'guest@example.com')
+    await visitor.press('Continue', 'Where it goes')
+    await visitor.press('Continue', 'Shipping')
+    await visitor.press('Pay $25.00')
+    await visitor.text('Your payment is on its way.')
+    while (keys.length === 0) await Bun.sleep(10)
+    await visitor.go('checkout.html')
+    await visitor.heading('Order 1')
+    release()
+    expect(keys.length).toBe(2)
+    expect(keys[1]).toBe(keys[0] ?? '')
+    expect(ok(await shop.shop.get('/v2/orders')).body.total).toBe(1)
+  })
+
+  inBrowser('a refusal is shown with the id that the shop finds it by: too many, unknown codes, a product that is not there', async () => {
+    await using shop = await openShop()
+    await using visitor = await shopper(shop.origin, 'phone')
+    await visitor.go('product.html?handle=nothing')
+    await visitor.heading('That did not work')
+    expect(await visitor.has(await lastRequestId(visitor))).toBe(true)
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.go('product.html?handle=odd')
+    await visitor.heading(hostile)
+    await visitor.fill('Quantity', '3')
+    await visitor.press('Add to the basket')
+    await visitor.text('2 left')
+    await visitor.until(`document.querySelector('[role=alert]')?.textContent.includes('2')`, 'how many are left, in the refusal')
+    expect(await visitor.has(await lastRequestId(visitor))).toBe(true)
+    await visitor.fill('Quantity', '2')
+    await visitor.press('Add to the basket')
+    await visitor.press('Basket (2)')
+    for (const [label, part] of [['Discount code', 'Discount'], ['Gift card code', 'Gift cards']] as const) {
+      await visitor.fill(label, 'NOSUCHCODE')
+      await visitor.press('Apply', part)
+      await visitor.until(`document.querySelectorAll('[role=alert]').length > ${part === 'Discount' ? 0 : 1}`, 'a refusal')
+      await visitor.text('This code cannot be used.')
+    }
+    expect(await visitor.breaches()).toEqual([])
+    // Refused requests are all that the browser has to say.
+    expect(visitor.complaints().filter((one) => !/"source":"network"/.test(one))).toEqual([])
+  })
+
+  inBrowser('a price that rose while somebody was at the checkout is said, and nothing is charged that was not shown', async () => {
+    await using shop = await openShop()
+    await using visitor = await shopper(shop.origin)
+    await visitor.go('product.html?handle=odd')
+    await visitor.press('Add to the basket')
+    await visitor.press('Basket (1)')
+    await visitor.press('Go to the checkout')
+    await fillAddress(visitor, 'guest@example.com')
+    await visitor.press('Continue', 'Where it goes')
+    await visitor.press('Continue', 'Shipping')
+    await visitor.until(`[...document.querySelectorAll('button')].some((button) => button.textContent === 'Pay $10.00')`, 'the button')
+    const [product] = ok(await shop.app.call('GET', `${shop.shop.list}?q=alert`)).body.data
+    const [variant] = product.variants
+    const price = { amount: 700, currency: 'USD' }
+    ok(await shop.shop.patch(`/product-v2/${product.id}`, { variants: [{ id: variant.id, price }] }))
+    await visitor.press('Pay $10.00')
+    await visitor.until(`document.querySelector('[role=alert]')?.textContent.includes('changed')`, 'what has changed')
+    expect(await visitor.breaches()).toEqual([])
+    await visitor.press('Pay $12.00')
+    await visitor.heading('Order 1')
+  })
+
+  inBrowser('a token that ran out is traded for another once, and a session that was ended leads to the login', async () => {
+    const refreshed: string[] = []
+    await using shop = await openShop({
+      between(request, answer) {
+        if (request.method === 'POST' && request.url.endsWith('/auth/refresh')) refreshed.push(request.url)
+        return answer()
+      },
+    })
+    const login = { shopName: shop.shop.shop.name, email: 'noor@example.com', password: 'a lamp of my own' }
+    ok(await shop.app.call('POST', '/customer/signup', { body: login }))
+    await using visitor = await shopper(shop.origin)
+    await visitor.go('login.html')
+    await visitor.fill('E-mail', login.email)
+    await visitor.fill('Password', login.password)
+    await visitor.press('Log in', 'main')
+    await visitor.heading('Your account')
+    shop.app.clock.advance(2 * 60 * 60_000)
+    await visitor.go('account.html')
+    await visitor.until(`document.querySelector('main h2')`, 'the account')
+    expect(refreshed.length).toBe(1)
+    const { refreshToken } = JSON.parse(String(await visitor.page.evaluate(`sessionStorage.getItem('souk.session')`)))
+    ok(await shop.app.call('POST', '/auth/logout', { body: { refreshToken } }), 204)
+    await visitor.go('account.html')
+    await visitor.heading('Log in')
+  })
+})
+
+/** The request id of the last answer that was a refusal. */
+async function lastRequestId({ page }: Shopper): Promise<string> {
+  const answers = page.events.filter(({ method }) => method === 'Network.responseReceived').map(({ params }) => params['response'])
+  const refused = (answers as { status: number; headers: Record<string, string> }[]).filter(({ status }) => status >= 400).at(-1)
+  const id = refused?.headers['x-request-id']
+  if (!id) throw new Error('no refusal')
+  return id
+}
+
+inBrowser('a shop that speaks Arabic is laid out right to left, and one that speaks Mongolian speaks it', async () => {
+  await using shop = await openShop({ language: 'ar' })
+  await using visitor = await shopper(shop.origin, 'phone')
+  await visitor.go('index.html')
+  await visitor.heading('Souk & Söhne')
+  expect(await visitor.page.evaluate(`[document.documentElement.lang, document.documentElement.dir].join()`)).toBe('ar,rtl')
+  expect(await visitor.breaches()).toEqual([])
+  await visitor.go('product.html?handle=brass-lamp')
+  await visitor.press('أضف إلى السلة')
+  await visitor.press('السلة (1)')
+  await visitor.heading('سلتك')
+  expect(await visitor.breaches()).toEqual([])
+  await visitor.press('إتمام الشراء')
+  await visitor.fill('البلد', 'الولايات المتحدة')
+  ok(await shop.app.call('PUT', '/shops/v2/mail', { token: shop.shop.token, body: { language: 'mn' } }))
+  await visitor.go('cart.html')
+  await visitor.heading('Таны сагс')
+  expectPeace(visitor, shop)
+})

@@ -1,16 +1,31 @@
-import { count, type SQL } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { and, count, desc, getTableColumns, lt, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Reader } from './engine.ts'
+
+type Asked = { limit: number; offset: number; after?: string | number | null | undefined }
 
 /**
  * Reads a slice of the rows of a table that meet a condition.
+ * @param after of a list that is read whole (lib/page.ts): by id then, the highest first, whatever `order` says, and without a total
+ * @param key of a table without ids
  * @returns its rows in the order of `order`, and how many meet the condition in all
  */
 export async function selectSlice<Table extends SQLiteTable>(
   from: Pick<Reader, 'select'>,
   table: Table,
-  { where, order, limit, offset }: { where: SQL | undefined; order: readonly SQL[]; limit: number; offset: number },
+  { where, order, limit, offset, after, key }: Asked & { where: SQL | undefined; order: readonly SQL[]; key?: SQLiteColumn },
 ): Promise<{ rows: Table['$inferSelect'][]; total: number }> {
+  if (after !== undefined) {
+    const { id = key } = getTableColumns(table) as { id?: SQLiteColumn }
+    if (!id) throw new Error('a table without a key is not read whole')
+    const rest = await from
+      .select()
+      .from(table)
+      .where(and(where, after === null ? undefined : lt(id, after)))
+      .orderBy(desc(id))
+      .limit(limit)
+    return { rows: rest as Table['$inferSelect'][], total: 0 }
+  }
   const [totals] = await from.select({ n: count() }).from(table).where(where)
   const rows = await from
     .select()

@@ -31,11 +31,12 @@ export function csvAnswer<Row extends Readonly<Record<string, Cell>>>(
   columns: readonly (keyof Row & string)[],
 ): Response {
   const lines = [csvLine(columns), ...rows.map((row) => csvLine(columns.map((column) => row[column] ?? null)))]
-  return new Response(lines.join(''), {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}.csv"`,
-      vary: 'accept',
-    },
-  })
+  return new Response(lines.join(''), { headers: csvHeaders(name) })
 }
+
+/** Of a file that is saved, and not shown. */
+export const csvHeaders = (name: string) => ({
+  'content-type': 'text/csv; charset=utf-8',
+  'content-disposition': `attachment; filename="${name}.csv"`,
+  vary: 'accept',
+})

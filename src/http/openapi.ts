@@ -25,6 +25,8 @@ type Detail = {
   /** What is sent to whoever registers by this route. */
   readonly 'x-events'?: ToldEvents
   readonly 'x-versioned'?: true
+  /** It answers as a file, too. */
+  readonly 'x-csv'?: object
 }
 
 type Parameter = {
@@ -240,7 +242,7 @@ function drafted({ method, path, hooks }: DocumentedRoute): { path: string; oper
 }
 
 function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): Operation {
-  const { 'x-access': access, 'x-idempotent': idempotent, 'x-versioned': versioned, description } = route.hooks.detail ?? {}
+  const { 'x-access': access, 'x-idempotent': idempotent, 'x-versioned': versioned, 'x-csv': csv, description } = route.hooks.detail ?? {}
   const rule = accessRules[access ?? 'public']
   const {
     'x-access': _,
@@ -252,6 +254,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-exact-numbers': __________,
     'x-events': _______,
     'x-versioned': ________,
+    'x-csv': ___________,
     parameters = [],
     requestBody: drafted,
     operationId,
@@ -271,13 +274,17 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
   return {
     ...rest,
     operationId: camelCase(operationId),
-    description: [description, `For ${rule.who}.`].filter(Boolean).join('\n\n'),
+    description: [description, csv ? csvDescription : '', `For ${rule.who}.`].filter(Boolean).join('\n\n'),
     security: securityOf(rule),
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(requestBody ? { requestBody } : {}),
     responses,
   }
 }
+
+/** Of every list that is told whole; see csv-lists.ts. */
+const csvDescription =
+  '`accept: text/csv` answers the whole list as a file, whatever `page` and `limit` say, in the order of ids (orders by number), the newest first: for merchants and the secret key, two at a time of a shop, else 429. What is added meanwhile is not in it; each record is as it was when it was read. Amounts are decimals of major units. One that breaks off ends without the end of its transfer encoding: the connection is cut.'
 
 const camelCase = (text: string) => text.replace(/[^a-zA-Z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
 
@@ -323,12 +330,12 @@ function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boole
   const { [errorStatuses]: errors = [], ...others } = (hooks.response ?? {}) as { [errorStatuses]?: number[] }
   const refused = Object.fromEntries(errors.map((status) => [status, ErrorBody]))
   const stated: Record<string, Schema> = JSON.parse(JSON.stringify({ ...others, ...refused }))
-  const { 'x-idempotent': idempotent, 'x-versioned': hasVersion } = hooks.detail ?? {}
+  const { 'x-idempotent': idempotent, 'x-versioned': hasVersion, 'x-csv': csv } = hooks.detail ?? {}
   const implied = [
     ...(method === 'GET' ? [] : refusalsOfBodies),
     ...(idempotent ? ['409', '422'] : []),
     ...(hasVersion && changesRecord(route) ? ['412'] : []),
-    ...(limited ? ['429'] : []),
+    ...(limited || csv ? ['429'] : []),
   ]
   const replayed = idempotent ? { 'idempotent-replayed': replayedHeader } : {}
   const versioned = stated['304'] ? { etag: headerRef('ETag') } : hasVersion ? { etag: headerRef('Version') } : {}
@@ -344,7 +351,7 @@ function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boole
     answers[status] = {
       description: typeof description === 'string' ? description : (statusDescriptions[status] ?? 'An answer.'),
       ...(Object.keys(named).length > 0 ? { headers: named } : {}),
-      ...contentOf(schema, shared),
+      ...contentOf(csv && status === '200' ? { ...schema, 'x-texts-too': ['text/csv'] } : schema, shared),
     }
   }
   return answers

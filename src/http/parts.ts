@@ -1,6 +1,7 @@
 import type { Caller } from '../core/caller.ts'
 import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
+import { createExportSlots } from '../core/export-slots.ts'
 import { createImportSlots } from '../core/import-slots.ts'
 import { createOperatorGuard, type WhereReason } from '../core/operator-guard.ts'
 import type { Admitted } from '../core/principal.ts'
@@ -30,6 +31,8 @@ const resolverPerMinute = 60
 
 /** Of the thread's time, while requests come that want it: three quarters are theirs, and one is for long work. */
 const othersShare = 3
+/** The same for lists that are told whole, for which nobody waits but whoever saves them. */
+const othersShareOfExports = 8
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 const pause = () => sleep(1)
@@ -116,6 +119,9 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     importPauses: createImportPauses(() => performance.now(), sleep),
     /** For requests that work long; they share it. */
     pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
+    exportSlots: createExportSlots(),
+    /** The same for lists that are told whole. */
+    exportPace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare: othersShareOfExports }),
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */

@@ -1,6 +1,17 @@
 /** As the query has them: digits. */
 export type PageQuery = { page?: string | undefined; limit?: string | undefined }
-export type Slice = { page: number; limit: number; offset: number }
+export type Slice = {
+  page: number
+  limit: number
+  offset: number
+  /**
+   * Of a list that is read whole, piece by piece: the key of the last row of the piece before, null of the first. Then the rows come in the order of
+   * their keys, none is left out or told twice whatever is added meanwhile, and nobody counts them.
+   */
+  after?: Key | null | undefined
+}
+/** What a list that is read whole goes by: it never changes, and no two rows have the same. */
+export type Key = string | number
 export type Page<Item> = { data: Item[]; page: number; limit: number; total: number; pages: number }
 
 const limitDefault = 20

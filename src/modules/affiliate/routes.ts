@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
@@ -21,6 +22,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
     })
     .get('/affiliates', ({ query, shop }) => listAffiliates(deps, shop, sliceOf(query)), {
       access: 'management',
+      csv: csvOf('affiliates', Affiliates, ({ shop }, slice) => listAffiliates(deps, shop, slice)),
       query: t.Object(pageQuery),
       response: { 200: Affiliates, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's affiliates", description: 'Newest first.' },

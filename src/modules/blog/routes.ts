@@ -1,11 +1,12 @@
 import { t } from 'elysia'
-import type { Principal } from '../../core/principal.ts'
+import type { Principal, ShopContext } from '../../core/principal.ts'
 import { publicationInMs } from '../../core/publication.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { assertShopOrigin } from '../../http/shop.ts'
-import { pageOf, sliceOf } from '../../lib/page.ts'
+import { pageOf, type Slice, sliceOf } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { type BlogDeps, changeBlog, createBlog, listBlogs, readBlog, readPublicBlog, removeBlog, shopOfPublicBlog } from './index.ts'
 import { BlogRecord, Blogs, ChangeBlog, CreateBlog, ListBlogs } from './model.ts'
@@ -38,29 +39,28 @@ export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
     },
   )
 
+type Blogsearch = { query: { q?: string }; shop: ShopContext; principal: Principal; params?: object }
+
+async function blogsFor(deps: BlogDeps, { query: { q = '' }, shop, principal }: Blogsearch, slice: Slice) {
+  const words = wordsOf(q, queryWordsMax)
+  // Nothing but punctuation: no blog holds it.
+  if (q.trim() !== '' && words.length === 0) return pageOf([], 0, slice)
+  return listBlogs(deps, { shop, seesDrafts: seesDrafts(principal) }, words, slice)
+}
+
 export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
   routes(deps, 'Blogs')
-    .get(
-      '/blogs',
-      async ({ query, shop, principal }) => {
-        const slice = sliceOf(query)
-        const searched = query.q !== undefined && query.q.trim() !== ''
-        const words = wordsOf(query.q ?? '', queryWordsMax)
-        // Nothing but punctuation: no blog holds it.
-        if (searched && words.length === 0) return pageOf([], 0, slice)
-        return listBlogs(deps, { shop, seesDrafts: seesDrafts(principal) }, words, slice)
+    .get('/blogs', ({ query, shop, principal }) => blogsFor(deps, { query, shop, principal }, sliceOf(query)), {
+      access: 'storefront',
+      csv: csvOf('blogs', Blogs, (asked: Blogsearch, slice) => blogsFor(deps, asked, slice)),
+      query: ListBlogs,
+      response: { 200: Blogs, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: "The shop's blogs",
+        description:
+          'Newest first. A publishable key sees what the public may see, by publication date; a merchant and a secret key see every blog, by creation.',
       },
-      {
-        access: 'storefront',
-        query: ListBlogs,
-        response: { 200: Blogs, ...errorResponses(401, 403, 404) },
-        detail: {
-          summary: "The shop's blogs",
-          description:
-            'Newest first. A publishable key sees what the public may see, by publication date; a merchant and a secret key see every blog, by creation.',
-        },
-      },
-    )
+    })
     .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {
       access: 'storefront',
       versioned: true,

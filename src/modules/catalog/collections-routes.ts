@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { publicationInMs } from '../../core/publication.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../http/schema.ts'
@@ -97,6 +98,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
     .get('/collection-v2', ({ query, shop }) => listCollections(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
+      csv: csvOf('collections', Collections, ({ shop }, slice) => listCollections(deps, shop, slice)),
       response: { 200: Collections, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's collections", description: 'Published or not, newest first.' },
     })

@@ -11,13 +11,15 @@ const lowOf = (shopId: string) => sql`from variants v cross join products p
     and p.id = v.product_id and p.shop_id = ${shopId} and p.status <> 'ARCHIVED'`
 
 export const lowStockStore = {
-  /** The fewest first. */
-  async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset }: Slice): Promise<{ rows: LowStock[]; total: number }> {
-    const [totals] = await read.rows<{ n: number | string }>(sql`select count(*) as n ${lowOf(shopId)}`)
+  /** The fewest first; of the whole list, by variant: how many there are changes while it is read. */
+  async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset, after }: Slice): Promise<{ rows: LowStock[]; total: number }> {
+    const isWhole = after !== undefined
+    const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${lowOf(shopId)}`)
+    const beyond = typeof after === 'string' ? sql`and v.id < ${after}` : sql``
     const rows = await read.rows<LowStock>(sql`
       select p.id as "productId", v.id as "variantId", p.title as title, v.title as "variantTitle", v.sku as sku,
         v.on_hand as "onHand", v.reserved as reserved, v.low_stock_at as "lowStockAt"
-      ${lowOf(shopId)} order by v.on_hand, v.id limit ${limit} offset ${offset}`)
+      ${lowOf(shopId)} ${beyond} order by ${isWhole ? sql`v.id desc` : sql`v.on_hand, v.id`} limit ${limit} offset ${offset}`)
     return { rows, total: Number(totals?.n ?? 0) }
   },
   /** Newest first. */

@@ -1,6 +1,8 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { Asked } from '../../core/csv-list.ts'
 import { publicationInMs } from '../../core/publication.ts'
 import { publicJson } from '../../http/caching.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { importing, importMaxMs } from '../../http/importing.ts'
 import { routes } from '../../http/routes.ts'
@@ -9,6 +11,7 @@ import { assertOriginOf, assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import { publicShopNamed, type ShopDeps } from '../shop/index.ts'
+import { productTable } from './csv-export.ts'
 import {
   archiveProduct,
   type CatalogDeps,
@@ -134,12 +137,19 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     )
     .get('/product-v2', ({ query, shop }) => listProducts(deps, shop, query.status, sliceOf(query)), {
       access: 'management',
+      csv: csvOf(
+        'products',
+        ManagedProducts,
+        ({ shop, query: { status } }: Asked<Static<typeof ListManaged>>, slice) => listProducts(deps, shop, status, slice),
+        { table: productTable },
+      ),
       query: ListManaged,
       response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
     })
     .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {
       access: 'management',
+      csv: csvOf('low-stock', LowStock, ({ shop }, slice) => lowStock(deps, shop, slice), { keyOf: ({ variantId }) => variantId }),
       query: t.Object(pageQuery),
       response: { 200: LowStock, ...errorResponses(401, 403, 404) },
       detail: {
@@ -154,6 +164,12 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       {
         access: 'management',
         params: VariantParams,
+        csv: csvOf(
+          'stock-history',
+          StockHistory,
+          ({ shop, params: { id: productId, variantId } }: Asked<object, { id: string; variantId: string }>, slice) =>
+            stockHistoryOf(deps, shop, { productId, variantId }, slice),
+        ),
         query: t.Object(pageQuery),
         response: { 200: StockHistory, ...errorResponses(401, 403, 404) },
         detail: {

@@ -13,6 +13,7 @@ import {
 import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
 import { type DocumentFilter, type SearchQuery, suchAs } from '../../../db/search-words.ts'
+import type { Slice } from '../../lib/page.ts'
 import type { Product, ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 
@@ -244,10 +245,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     async list(
       shopId: string,
       status: Product['status'] | undefined,
-      { limit, offset }: { limit: number; offset: number },
+      { limit, offset, after }: Slice,
     ): Promise<{ wholes: Whole[]; total: number }> {
-      const condition = and(eq(products.shopId, shopId), status ? eq(products.status, status) : undefined)
-      const [totals] = await read.select({ n: count() }).from(products).where(condition)
+      const beyond = typeof after === 'string' ? lt(products.id, after) : undefined
+      const condition = and(eq(products.shopId, shopId), status ? eq(products.status, status) : undefined, beyond)
+      const [totals] = after === undefined ? await read.select({ n: count() }).from(products).where(condition) : []
       const rows = await read.select().from(products).where(condition).orderBy(desc(products.id)).limit(limit).offset(offset)
       const parts =
         rows.length === 0

@@ -57,9 +57,12 @@ export async function listCustomersOf(
     return selectSlice(read, customers, { where: and(own, eq(customers.email, email), among), order, ...slice })
   }
   if (q === undefined) return selectSlice(read, customers, { where: own, order, ...slice })
-  const [counted] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (${found(shopId, q)}) as found`)
+  const { after } = slice
+  const isWhole = after !== undefined
+  const [counted] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n from (${found(shopId, q)}) as found`)
+  const beyond = typeof after === 'string' ? sql`where id < ${after}` : sql``
   // Of many that are found, those of the page alone are read.
-  const ids = sql`select id from (${found(shopId, q)}) as found order by id desc limit ${slice.limit} offset ${slice.offset}`
+  const ids = sql`select id from (${found(shopId, q)}) as found ${beyond} order by id desc limit ${slice.limit} offset ${slice.offset}`
   const rows = await read
     .select()
     .from(customers)

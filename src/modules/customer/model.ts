@@ -121,3 +121,5 @@ export const OrderIds = t.Object(
   },
   { title: 'OrderIds' },
 )
+/** The same as a table. */
+export const OrderIdRows = t.Object({ data: t.Array(t.Object({ id: t.String() })) })

@@ -1,4 +1,6 @@
+import type { Asked } from '../../core/csv-list.ts'
 import type { Principal } from '../../core/principal.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
@@ -32,6 +34,7 @@ import {
   Customers,
   ListCustomers,
   ListOrderIds,
+  OrderIdRows,
   OrderIds,
 } from './model.ts'
 
@@ -80,6 +83,9 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
   routes(deps, 'Customers')
     .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
       access: 'management',
+      csv: csvOf('customers', Customers, ({ shop, query: { q, email } }: Asked<{ q?: string; email?: string }>, slice) =>
+        listCustomers(deps, shop, { q, email }, slice),
+      ),
       query: ListCustomers,
       response: { 200: Customers, ...errorResponses(401, 403, 404) },
       detail: {
@@ -118,6 +124,10 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       ({ params, query, shop }) => orderIdsOf(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
       {
         access: 'management',
+        csv: csvOf('customer-order-ids', OrderIdRows, async ({ shop, params }: Asked<object, { customerId: string }>, slice) => {
+          const { orderIds } = await orderIdsOf(deps, shop, params.customerId, slice)
+          return { data: orderIds.map((id) => ({ id })) }
+        }),
         params: CustomerPath,
         query: ListOrderIds,
         response: { 200: OrderIds, ...errorResponses(401, 403, 404) },

@@ -277,7 +277,7 @@ export async function orderIdsOf(
   { customerStore }: CustomerDeps,
   shop: Pick<Shop, 'id'>,
   customerId: string,
-  slice: Pick<Slice, 'limit' | 'offset'>,
+  slice: Omit<Slice, 'page'>,
 ): Promise<{ customerId: string; orderIds: string[]; total: number }> {
   const [total, orderIds] = await Promise.all([
     customerStore.countOrders(shop.id, customerId),

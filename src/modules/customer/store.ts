@@ -1,9 +1,10 @@
-import { and, asc, count, desc, eq, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import type { Slice } from '../../lib/page.ts'
 import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
@@ -27,6 +28,14 @@ const orderIds = prepare((queries) =>
     .orderBy(desc(orders.id))
     .limit(sql.placeholder('limit'))
     .offset(sql.placeholder('offset')),
+)
+const orderIdsAfter = prepare((queries) =>
+  queries
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(valuesOf(orders, ['customerId', 'shopId']), lt(orders.id, sql.placeholder('after'))))
+    .orderBy(desc(orders.id))
+    .limit(sql.placeholder('limit')),
 )
 
 export function createCustomerStore({ read }: Pick<Database, 'read'>) {
@@ -83,8 +92,11 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       return (await read.first(orderTotal, { shopId, customerId }))?.orders
     },
     /** Newest first. */
-    async orderIds(shopId: string, customerId: string, { limit, offset }: { limit: number; offset: number }): Promise<string[]> {
-      const rows = await read.all(orderIds, { shopId, customerId, limit, offset })
+    async orderIds(shopId: string, customerId: string, { limit, offset, after }: Omit<Slice, 'page'>): Promise<string[]> {
+      const asked = { shopId, customerId, limit }
+      const rows = await (typeof after === 'string'
+        ? read.all(orderIdsAfter, { ...asked, after })
+        : read.all(orderIds, { ...asked, offset }))
       return rows.map(({ id }) => id)
     },
 

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
@@ -20,6 +21,7 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
     .get('/discounts', ({ query, shop }) => listDiscounts(deps, shop.id, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
+      csv: csvOf('discounts', Discounts, ({ shop }, slice) => listDiscounts(deps, shop.id, slice)),
       response: { 200: Discounts, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's discounts", description: 'Newest first, whatever their status; not those that were removed.' },
     })

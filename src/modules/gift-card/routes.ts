@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
@@ -18,6 +19,7 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
     .get('/giftcard', ({ query, shop }) => listGiftCards(deps, shop.id, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
+      csv: csvOf('gift-cards', GiftCards, ({ shop }, slice) => listGiftCards(deps, shop.id, slice)),
       response: { 200: GiftCards, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's gift cards", description: 'Newest first, whatever their status. No code is ever shown again.' },
     })

@@ -1,4 +1,6 @@
+import type { Asked } from '../../core/csv-list.ts'
 import { AppError } from '../../core/errors.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
@@ -58,6 +60,9 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       ({ query: { merchantId, ...page }, shop }) => listApplications(deps, shop.merchantId, merchantId, sliceOf(page)),
       {
         access: merchant,
+        csv: csvOf('lending-applications', LendingApplications, ({ shop, query }: Asked<{ merchantId?: string }>, slice) =>
+          listApplications(deps, shop.merchantId, query.merchantId, slice),
+        ),
         query: ListApplications,
         response: { 200: LendingApplications, ...errorResponses(401, 403, 404) },
         detail: { summary: "The merchant's lending applications", description: 'Newest first.' },

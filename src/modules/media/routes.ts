@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { isHeld } from '../../http/caching.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import type { UploadRule } from '../../http/route-table.ts'
 import { routes } from '../../http/routes.ts'
@@ -37,6 +38,7 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
     .get('/media', ({ query, shop }) => listPictures(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
+      csv: csvOf('media', MediaList, ({ shop }, slice) => listPictures(deps, shop, slice)),
       response: { 200: MediaList, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's pictures", description: 'Newest first, whether or not a product shows them.' },
     })

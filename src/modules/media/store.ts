@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
 import { media, mediaSources, mediaUsage, mediaUses, pictureFiles, pictures } from '../../../db/schema/media.ts'
@@ -42,9 +42,9 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
       .innerJoin(pictures, eq(pictures.hash, media.hash))
       .where(and(eq(media.shopId, shopId), inArray(media.hash, [...hashes])))
   },
-  async list(shopId: string, { offset, limit }: Slice): Promise<{ rows: OwnPicture[]; total: number }> {
-    const where = eq(media.shopId, shopId)
-    const [totals] = await read.select({ n: count() }).from(media).where(where)
+  async list(shopId: string, { offset, limit, after }: Slice): Promise<{ rows: OwnPicture[]; total: number }> {
+    const where = and(eq(media.shopId, shopId), typeof after === 'string' ? lt(media.id, after) : undefined)
+    const [totals] = after === undefined ? await read.select({ n: count() }).from(media).where(where) : []
     const rows = await read
       .select(own)
       .from(media)

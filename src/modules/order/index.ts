@@ -9,6 +9,7 @@ export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
 export { settleByHand } from './refund-requests.ts'
 export { expireOrders, resumeOrders } from './resuming.ts'
+export { orderRows } from './rows.ts'
 export { completeOrder, giveUpPayment, returnToSaga, sagaOnReturn } from './saga.ts'
 export {
   cancelOrder,

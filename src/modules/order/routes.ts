@@ -1,7 +1,11 @@
+import type { Asked } from '../../core/csv-list.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
-import { sliceOf } from '../../lib/page.ts'
+import { type PageQuery, sliceOf } from '../../lib/page.ts'
+import { orderTable } from './csv.ts'
+import type { OrderQuery, Refund } from './domain.ts'
 import {
   cancelOrder,
   changeFulfilment,
@@ -11,6 +15,7 @@ import {
   listRefunds,
   noteOrder,
   type OrderDeps,
+  orderRows,
   readOrder,
   readRefund,
   refundOrder,
@@ -47,6 +52,13 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
       {
         access: 'management',
+        csv: csvOf(
+          'orders',
+          Orders,
+          ({ shop, query: { page: _, limit: __, ...filter } }: Asked<OrderQuery & PageQuery>, slice) =>
+            orderRows(deps, { ...filter, shopId: shop.id }, slice),
+          { table: orderTable, keyOf: ({ order }) => order.number },
+        ),
         query: ListOrders,
         response: { 200: Orders, ...errorResponses(401, 403, 404) },
         detail: {
@@ -115,6 +127,9 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       ({ query: { page, limit, status }, shop }) => listRefunds(deps, { shopId: shop.id, status }, sliceOf({ page, limit })),
       {
         access: 'management',
+        csv: csvOf('refunds', Refunds, ({ shop, query: { status } }: Asked<{ status?: Refund['status'] }>, slice) =>
+          listRefunds(deps, { shopId: shop.id, status }, slice),
+        ),
         query: ListRefunds,
         response: { 200: Refunds, ...errorResponses(401, 403, 404) },
         detail: {

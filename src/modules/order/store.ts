@@ -397,7 +397,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 const emailOf = sql`lower(${orders.email})`
 
 /** What narrows a list, besides its shop. */
-function conditionsOf(filter: OrderFilter): SQL[] {
+export function conditionsOf(filter: OrderFilter): SQL[] {
   const { shopId, status, paymentStatus, customerId, number, id, email, emailPart, from, until } = filter
   const same = [
     status === undefined ? undefined : eq(orders.status, status),

@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { AppError } from '../../core/errors.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery } from '../../http/schema.ts'
@@ -17,6 +18,9 @@ export const hostRoutes = (deps: HttpDeps & ShopDeps) =>
       },
       {
         access: 'merchant',
+        csv: csvOf('hosts', HostRecords, async ({ shop }, slice) => ({ data: (await listHosts(deps, shop, slice)).data.map(hostView) }), {
+          keyOf: ({ host }) => host,
+        }),
         query: t.Object(pageQuery),
         response: { 200: HostRecords, ...errorResponses(401, 403, 404) },
         detail: { summary: 'Host names of the storefront', description: 'Oldest first, also those that are not verified.' },

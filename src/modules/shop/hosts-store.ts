@@ -34,7 +34,12 @@ export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Oldest first. */
   list: (shopId: string, slice: Slice) =>
-    selectSlice(read, shopHosts, { where: eq(shopHosts.shopId, shopId), order: [asc(shopHosts.createdAt), asc(shopHosts.host)], ...slice }),
+    selectSlice(read, shopHosts, {
+      where: eq(shopHosts.shopId, shopId),
+      order: [asc(shopHosts.createdAt), asc(shopHosts.host)],
+      key: shopHosts.host,
+      ...slice,
+    }),
   async count(tx: Writer, shopId: string): Promise<number> {
     const [row] = await tx.select({ n: count() }).from(shopHosts).where(eq(shopHosts.shopId, shopId))
     return Number(row?.n ?? 0)

@@ -1,4 +1,6 @@
 import { t } from 'elysia'
+import type { Asked } from '../../core/csv-list.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
@@ -40,6 +42,7 @@ export const webhookRoutes = (deps: HttpDeps) =>
     .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
+      csv: csvOf('webhook-endpoints', Endpoints, ({ shop }, slice) => listEndpoints(deps, shop, slice)),
       response: { 200: Endpoints, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's webhook endpoints", description: 'Newest first.' },
     })
@@ -68,6 +71,9 @@ export const webhookRoutes = (deps: HttpDeps) =>
       access: 'management',
       params: RecordId,
       query: t.Object(pageQuery),
+      csv: csvOf('webhook-deliveries', Deliveries, ({ shop, params }: Asked<object, { id: string }>, slice) =>
+        listDeliveries(deps, shop, params.id, slice),
+      ),
       response: { 200: Deliveries, ...errorResponses(401, 403, 404) },
       detail: { summary: 'What was sent to a webhook endpoint', description: 'Newest first; forgotten after 30 days.' },
     })

@@ -104,8 +104,8 @@ export async function createEndpoint(
 }
 
 export async function listEndpoints({ db }: Pick<Deps, 'db'>, shop: Shop, slice: Slice): Promise<Page<EndpointView>> {
-  const [endpoints, total] = await Promise.all([store.listEndpoints(db.read, shop.id, slice), store.countEndpoints(db.read, shop.id)])
-  return pageOf(endpoints.map(endpointView), total, slice)
+  const { rows, total } = await store.listEndpoints(db.read, shop.id, slice)
+  return pageOf(rows.map(endpointView), total, slice)
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's and for one that was removed */

@@ -64,8 +64,8 @@ export const webhookStore = {
     return endpoint
   },
   /** Newest first. */
-  async listEndpoints(from: Selects, shopId: string, { limit, offset }: Slice): Promise<WebhookEndpoint[]> {
-    return from.select().from(webhookEndpoints).where(live(shopId)).orderBy(desc(webhookEndpoints.id)).limit(limit).offset(offset)
+  async listEndpoints(from: Selects, shopId: string, slice: Slice): Promise<{ rows: WebhookEndpoint[]; total: number }> {
+    return selectSlice(from, webhookEndpoints, { where: live(shopId), order: [desc(webhookEndpoints.id)], ...slice })
   },
   /** False when there is none. */
   async removeEndpoint(tx: Writer, shopId: string, id: string, removedAt: number): Promise<boolean> {

@@ -1,0 +1,65 @@
+/** Lists that are told whole, as CSV: over HTTP, and by `souk export`. */
+import { csvLine } from '../lib/csv-line.ts'
+import type { Table } from '../lib/csv-table.ts'
+import type { Key, Slice } from '../lib/page.ts'
+import type { Principal, ShopContext } from './principal.ts'
+
+/** Who asks for a list, and what for: the filters of its query, and what its path names. */
+export type Asked<Query = object, Params = object> = {
+  readonly shop: ShopContext
+  readonly principal: Principal
+  readonly query: Query
+  readonly params: Params
+}
+
+/** A list that can be told whole. */
+export type CsvList<Row = unknown, Query = object, Params = object> = {
+  /** What its file is called, and by which `souk export` knows it. */
+  readonly name: string
+  readonly table: Table<Row>
+  /** By which its rows come: `desc` unless told otherwise. */
+  readonly order?: 'asc' | 'desc'
+  readonly keyOf: (row: Row) => Key
+  /** Reads a piece: so many rows as `slice.limit` says, after `slice.after`. */
+  read(asked: Asked<Query, Params>, slice: Slice): Promise<{ readonly data: readonly Row[] }>
+}
+
+/** Lines of a list, and how many records they are of. */
+export type CsvPiece = { readonly text: string; readonly records: number }
+
+/** A piece is read and written at a stretch: nobody else has the thread meanwhile. */
+const piece = { first: 50, min: 5, max: 500, characters: 64 * 1024 }
+
+/**
+ * Tells a list whole, in pieces of some 64 KB, each read when it is asked for: no more than one is in memory, and between two nothing is held open. What
+ * is added after it has begun is not in it, and each record is as it was when it was read.
+ * @param only of the records of a piece, those that are told
+ * @throws Error where a list does not go on behind what it was asked to: it would never end
+ */
+export async function* csvPieces<Row, Query, Params>(
+  list: CsvList<Row, Query, Params>,
+  asked: Asked<Query, Params>,
+  only: (row: Row) => boolean = () => true,
+): AsyncGenerator<CsvPiece, void> {
+  const { table, keyOf, order = 'desc' } = list
+  let head = csvLine(table.header)
+  let limit = piece.first
+  for (let after: Key | null = null; ; ) {
+    const { data } = await list.read(asked, { page: 1, limit, offset: 0, after })
+    for (const row of data) {
+      const key = keyOf(row)
+      if (after !== null && !(order === 'asc' ? key > after : key < after))
+        throw new Error(`${list.name} is not read in the order of its keys`)
+      after = key
+    }
+    const told = data.filter(only)
+    const text = told.map((row) => table.linesOf(row).map(csvLine).join('')).join('')
+    if (data.length === 0) {
+      if (head !== '') yield { text: head, records: 0 }
+      return
+    }
+    yield { text: head + text, records: told.length }
+    head = ''
+    limit = Math.round(Math.min(Math.max((limit * piece.characters) / Math.max(text.length, 1), piece.min), 2 * limit, piece.max))
+  }
+}

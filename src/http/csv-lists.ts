@@ -1,0 +1,117 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { type Asked, type CsvList, type CsvPiece, csvPieces } from '../core/csv-list.ts'
+import { AppError } from '../core/errors.ts'
+import type { Admitted } from '../core/principal.ts'
+import { type Table, tableOfSchema } from '../lib/csv-table.ts'
+import { dayOf } from '../lib/day.ts'
+import type { Key, Slice } from '../lib/page.ts'
+import { csvHeaders, wantsCsv } from './csv.ts'
+import type { HttpDeps } from './deps.ts'
+
+type ListSchema = TSchema & { readonly properties: { readonly data: { readonly items: TSchema } } }
+type RowOf<Schema extends TSchema> = Static<Schema> extends { data: (infer Row)[] } ? Row : never
+
+/**
+ * A list as `csv` of its route has it: the columns are those of its answer's schema unless `table` says which, and its rows go by their ids unless `keyOf` says
+ * by what.
+ * @param read what the route itself reads, so that the same filters count
+ */
+export function csvOf<Schema extends ListSchema, Query = object, Params = object, Row = RowOf<Schema>>(
+  name: string,
+  schema: Schema,
+  read: (asked: Asked<Query, Params>, slice: Slice) => Promise<{ readonly data: readonly Row[] }>,
+  given: { table?: Table<Row>; keyOf?: (row: Row) => Key; order?: 'asc' | 'desc' } = {},
+): CsvList {
+  const { table = tableOfSchema<Row>(schema.properties.data.items), keyOf = (row) => (row as { id: string }).id, order = 'desc' } = given
+  // What its rows and its query are, its route has checked.
+  return { name, table, keyOf, order, read } as unknown as CsvList
+}
+
+/**
+ * Whether a caller may take a list along: merchants, and whoever has a secret key. What a publishable key sees is everybody's to read, and a whole list costs
+ * more than a page. Contract, section 4a: staff who only fulfil or read may not, which is asked here.
+ */
+export const mayExport = ({ principal }: Admitted): boolean =>
+  principal.kind === 'merchant' || (principal.kind === 'key' && principal.scopes.includes('server'))
+
+/** Longer than any honest reader takes for the largest list; who reads drop by drop keeps others from theirs. */
+const exportMaxMs = 60 * 60_000
+
+/**
+ * `{ csv: csvOf('orders', Orders, read) }` on a merchant's list: `accept: text/csv` answers all of it, whatever `page` and `limit` say. State it after
+ * `access`. test/http/csv-lists.test.ts holds every list to it.
+ */
+export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportPace' | 'log'>) =>
+  new Elysia({ name: 'http.csv-lists' }).macro({
+    csv: (list: CsvList) => ({
+      detail: { 'x-csv': list } as object,
+      async beforeHandle(context: { request: Request; set: { headers: Record<string, string | number> } }) {
+        const { request, set } = context
+        set.headers['vary'] = 'accept'
+        if (!wantsCsv(request.headers)) return undefined
+        const { query = {}, params = {} } = context as { query?: object; params?: object }
+        const admitted = deps.callers.get(request)
+        if (!admitted?.shop) throw new AppError('NOT_FOUND', 'No such shop')
+        if (!mayExport(admitted)) throw new AppError('FORBIDDEN', 'Lists are exported by merchants and by the secret key')
+        return exported(deps, list, { shop: admitted.shop, principal: admitted.principal, query, params }, request)
+      },
+    }),
+  })
+
+type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportPace' | 'log'>
+
+/** The whole of a list, read as it is sent: whoever stops reading holds a place among exports, until the connection is silent for too long, and nothing else. */
+async function exported(deps: Exporting, list: CsvList, asked: Asked, request: Request): Promise<Response> {
+  const { clock, exportSlots, log } = deps
+  const leave = exportSlots.take(asked.shop.id)
+  request.signal.addEventListener('abort', leave, { once: true })
+  const pieces = csvPieces(list, asked)
+  const startedAt = clock.monotonic()
+  try {
+    // What is refused, is refused with its own status.
+    let next: IteratorResult<CsvPiece, void> | undefined = await inTurn(deps, pieces)
+    const encoder = new TextEncoder()
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          try {
+            if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export was read too slowly')
+            const { done, value } = next ?? (await inTurn(deps, pieces))
+            next = undefined
+            if (!done) return controller.enqueue(encoder.encode(value.text))
+            leave()
+            controller.close()
+          } catch (error) {
+            leave()
+            log.error('export.broken', { list: list.name, error })
+            // An answer that has begun can only break off, so that nobody takes it for the whole; Bun would print any error with the source around it.
+            controller.error(undefined)
+          }
+        },
+        async cancel() {
+          leave()
+          await pieces.return()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return new Response(body, { headers: csvHeaders(`${list.name}-${dayOf(clock.now())}`) })
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+/** The next piece, once it is this export's turn; after it the others of the process have theirs. */
+async function inTurn({ exportPace }: Exporting, pieces: AsyncGenerator<CsvPiece, void>) {
+  const paced = await exportPace.enter()
+  try {
+    const next = await pieces.next()
+    await paced.rest()
+    return next
+  } finally {
+    paced.leave()
+    await new Promise<void>((resume) => setImmediate(resume))
+  }
+}

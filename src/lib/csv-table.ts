@@ -1,0 +1,76 @@
+/** Records as the rows of a table, for files that spreadsheets open. */
+import { decimalOf, decimalsOf, type Money } from './money.ts'
+
+export type Cell = string | number | null
+
+/** The columns of a file, and what a record fills them with: one line, or several where it has parts. */
+export type Table<Row> = {
+  readonly header: readonly string[]
+  readonly linesOf: (row: Row) => readonly (readonly Cell[])[]
+}
+
+/** One line a record, by what is written under each name. */
+export function tableOf<Row>(columns: Readonly<Record<string, (row: Row) => Cell>>): Table<Row> {
+  const cells = Object.values(columns)
+  return { header: Object.keys(columns), linesOf: (row) => [cells.map((cell) => cell(row))] }
+}
+
+/** Money as people write it, in major units: `12.50`; blank where there is none. Its currency stands in a column of its own. */
+export const decimalCell = (money: Money | null | undefined): Cell =>
+  money === null || money === undefined ? null : decimalOf(money.amount, decimalsOf(money.currency))
+
+/** As much of a JSON schema as the columns of a record are told by. */
+type Schema = {
+  readonly type?: unknown
+  readonly title?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+type Column = { readonly name: string; readonly path: readonly string[]; readonly isMoney: boolean }
+
+/**
+ * The table of records of a schema: a column for each field, by its name, in the order of the schema, and one for each field of a record within it
+ * (`address.city`). Money is a decimal of major units, and its currency is told once, in `currency`; lists of words are joined by `; `, and whatever else
+ * has parts is JSON.
+ */
+export function tableOfSchema<Row>(schema: unknown): Table<Row> {
+  const columns = columnsOf(schema as Schema, [])
+  const money = columns.filter(({ isMoney }) => isMoney)
+  const tellsCurrency = money.length === 0 || columns.some(({ name }) => name === 'currency')
+  return {
+    header: [...columns.map(({ name }) => name), ...(tellsCurrency ? [] : ['currency'])],
+    linesOf(row) {
+      const values = columns.map((column) => [column, valueAt(row, column.path)] as const)
+      const first = values.find(([{ isMoney }, value]) => isMoney && value !== null)?.[1] as Money | undefined
+      const cells = values.map(([{ isMoney }, value]) => (isMoney ? decimalCell(value as Money | null) : cellOf(value)))
+      return [[...cells, ...(tellsCurrency ? [] : [first?.currency ?? null])]]
+    },
+  }
+}
+
+function columnsOf(schema: Schema, path: readonly string[]): Column[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, given]) => {
+    const own = withoutNull(given)
+    const at = [...path, name]
+    if (own.title === 'Money') return [{ name: at.join('.'), path: at, isMoney: true }]
+    if (own.properties) return columnsOf(own, at)
+    return [{ name: at.join('.'), path: at, isMoney: false }]
+  })
+}
+
+/** What a field is when it is not null. */
+function withoutNull(schema: Schema): Schema {
+  const others = schema.anyOf?.filter(({ type }) => type !== 'null')
+  return others?.length === 1 && others[0] ? withoutNull(others[0]) : schema
+}
+
+const valueAt = (row: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], row) ?? null
+
+function cellOf(value: unknown): Cell {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value
+  if (typeof value === 'boolean') return String(value)
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join('; ')
+  return JSON.stringify(value)
+}

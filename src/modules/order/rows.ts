@@ -1,0 +1,14 @@
+import type { Slice } from '../../lib/page.ts'
+import type { OrderRow } from './csv.ts'
+import { filterOf, type OrderQuery } from './domain.ts'
+import type { OrderDeps } from './parts.ts'
+import { orderRowsOf } from './rows-store.ts'
+
+/** A piece of a shop's orders that a query finds, for a list that is told whole. @throws AppError INVALID, as `filterOf` */
+export async function orderRows(
+  { db }: Pick<OrderDeps, 'db'>,
+  query: OrderQuery & { shopId: string },
+  slice: Slice,
+): Promise<{ data: OrderRow[] }> {
+  return { data: await orderRowsOf(db.read, filterOf(query), slice) }
+}

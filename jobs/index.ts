@@ -9,6 +9,7 @@ import { checkpoint } from './checkpoint.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
+import { fillSearch } from './fill-search.ts'
 import { foldKpis } from './fold-kpis.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
@@ -55,6 +56,7 @@ const runs: Readonly<Record<JobName, Run>> = {
   'tend-process': tendProcess,
   'look-around': lookAround,
   checkpoint,
+  'fill-search': fillSearch,
   'fold-kpis': foldKpis,
   'rebuild-kpis': rebuildKpis,
   'back-up': backUp,

@@ -64,7 +64,14 @@ const rules: readonly Rule[] = [
   {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
-    may: [drizzle, /^db\/(columns|prepared|slice|search|search-words|within|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
+    may: [
+      drizzle,
+      /^db\/(columns|prepared|slice|search|search-fills|search-words|shop-words|within|migrations\/index)\.ts$/,
+      schema,
+      ...core,
+      ownPure,
+      anyDomain,
+    ],
   },
   {
     what: 'parts',

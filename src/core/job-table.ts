@@ -27,6 +27,7 @@ const table = {
   forget: { pattern: '0 */10 * * * *', byAge: true },
   'expire-carts': { pattern: '20 */10 * * * *', byAge: true },
   'fold-listings': { pattern: '15 * * * * *' },
+  'fill-search': { pattern: '*/5 * * * * *', atStart: true },
   'fold-kpis': { pattern: '*/10 * * * * *' },
   'rebuild-kpis': { pattern: '0 40 3 * * *' },
   'approve-commissions': { pattern: '0 5 * * * *', byAge: true },

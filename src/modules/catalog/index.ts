@@ -15,6 +15,7 @@ export {
 export { type FetchReport, fetchImages } from './fetching.ts'
 export { type ImportReport, importProducts, importStopped } from './import.ts'
 export { lowStock, stockHistoryOf } from './low-stock.ts'
+export { fillProductSearch, listProducts } from './managed.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'
 export {
@@ -23,7 +24,6 @@ export {
   createProduct,
   foldListings,
   forgetDocumentsOf,
-  listProducts,
   productWithHandle,
   readProduct,
   readPublicProduct,

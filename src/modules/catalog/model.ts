@@ -108,7 +108,10 @@ export const PublicProducts = t.Object({
   ...pageOf(PublicProduct).properties,
   totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
 })
-export const ManagedProducts = pageOf(ManagedProduct)
+export const ManagedProducts = t.Object({
+  ...pageOf(ManagedProduct).properties,
+  totalCapped: PublicProducts.properties.totalCapped,
+})
 
 const VariantInput = t.Object({
   sku: maybe(text(255)),
@@ -213,7 +216,20 @@ export const ListPublic = t.Object({
   maxPrice: minorUnits('Inclusive, as `minPrice`'),
   available: t.Optional(oneOf(['true', 'false'], { description: 'Whether any variant can be bought' })),
 })
-export const ListManaged = t.Object({ ...pageQuery, status: t.Optional(oneOf(productStatuses)) })
+export const ListManaged = t.Object({
+  ...pageQuery,
+  status: t.Optional(oneOf(productStatuses)),
+  q: t.Optional(
+    text(200, {
+      description:
+        'Up to ten words that a product must all have, of its title, vendor, type, tags, options, SKUs, barcodes and description. The last may be how a word begins, but for those of descriptions',
+    }),
+  ),
+  vendor: t.Optional(text(255, { description: 'As the products spell it' })),
+  type: t.Optional(text(255, { description: 'As the products spell it' })),
+  tag: t.Optional(text(255, { description: 'Whatever its case' })),
+  sku: t.Optional(text(255, { description: 'Of one of its variants, whole, whatever its case' })),
+})
 
 export const ImportQuery = t.Object({
   dryRun: t.Optional(oneOf(['true', 'false'], { description: 'Check the file, store nothing' })),

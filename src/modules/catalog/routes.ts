@@ -135,17 +135,22 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         },
       },
     )
-    .get('/product-v2', ({ query, shop }) => listProducts(deps, shop, query.status, sliceOf(query)), {
+    .get('/product-v2', ({ query: { page, limit, ...query }, shop }) => listProducts(deps, shop, query, sliceOf({ page, limit })), {
       access: 'management',
       csv: csvOf(
         'products',
         ManagedProducts,
-        ({ shop, query: { status } }: Asked<Static<typeof ListManaged>>, slice) => listProducts(deps, shop, status, slice),
+        ({ shop, query: { page: _, limit: __, ...query } }: Asked<Static<typeof ListManaged>>, slice) =>
+          listProducts(deps, shop, query, slice),
         { table: productTable },
       ),
       query: ListManaged,
       response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },
-      detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
+      detail: {
+        summary: "The shop's products",
+        description:
+          'In every status, newest first, with cost and stock; of several filters all count. With a filter `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it. Without one it is exact up to 10,000, then 10,000 with `totalCapped: true`, and further pages are there all the same.',
+      },
     })
     .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {
       access: 'management',

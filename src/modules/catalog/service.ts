@@ -7,7 +7,6 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { etagOf } from '../../lib/etag.ts'
 import { freeName } from '../../lib/names.ts'
-import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import { noteProduct } from '../kpi/index.ts'
 import { noteShown, type ShownPictures, showPictures, withImageAddresses } from '../media/index.ts'
@@ -18,6 +17,7 @@ import {
   type Given,
   isListed,
   isLow,
+  managedWording,
   noSuchProduct,
   type Product,
   type ProductDocument,
@@ -28,6 +28,7 @@ import {
   withoutVariant,
 } from './domain.ts'
 import { tellLow } from './low-stock.ts'
+import { managedStore } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type StockChange, stockHistoryStore } from './stock-history-store.ts'
 import type { ListingChange } from './store.ts'
@@ -40,7 +41,7 @@ type Shop = Pick<ShopContext, 'id'>
 export type ProductChange = Change<Pick<ShopContext, 'id' | 'currency'>>
 
 /** A product with the addresses at which its pictures are read. */
-function viewOf(deps: Pick<CatalogDeps, 'config' | 'life'>, whole: Whole): ManagementProduct {
+export function viewOf(deps: Pick<CatalogDeps, 'config' | 'life'>, whole: Whole): ManagementProduct {
   const view = managementView(whole)
   return { ...view, images: withImageAddresses(deps, view.images) }
 }
@@ -89,6 +90,7 @@ export async function createProduct(
     await store.insert(tx, whole)
     await noteShown(tx, deps, id, shown)
     await noteProduct(tx, whole.product)
+    await managedStore.put(tx, whole)
     await list(tx, deps, whole)
     tell(productDifference(undefined, whole))
     return viewOf(deps, whole)
@@ -160,6 +162,7 @@ function rewrite(
     await noteShown(tx, deps, id, shown)
     await tellLow(tx, deps, turnedLow(before, after))
     await stockHistoryStore.append(tx, countsOf(deps, by, before, after))
+    if (!Bun.deepEquals(managedWording(before), managedWording(after))) await managedStore.put(tx, after)
     await list(tx, deps, after)
     tell(productDifference(before, after))
     return viewOf(deps, after)
@@ -197,21 +200,6 @@ export async function readProduct(deps: CatalogDeps, shop: Shop, id: string): Pr
 export async function productWithHandle(deps: CatalogDeps, shop: Shop, handle: string): Promise<ManagementProduct | undefined> {
   const whole = await deps.catalogStore.findByHandle(shop.id, handle)
   return whole && viewOf(deps, whole)
-}
-
-/** The shop's products in every status, newest first. */
-export async function listProducts(
-  deps: CatalogDeps,
-  shop: Shop,
-  status: Product['status'] | undefined,
-  slice: Slice,
-): Promise<Page<ManagementProduct>> {
-  const { wholes, total } = await deps.catalogStore.list(shop.id, status, slice)
-  return pageOf(
-    wholes.map((whole) => viewOf(deps, whole)),
-    total,
-    slice,
-  )
 }
 
 /** What the public sees of a product, and whose it is. @throws AppError NOT_FOUND, also for one that is not visible yet */

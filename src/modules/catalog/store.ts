@@ -13,8 +13,7 @@ import {
 import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
 import { type DocumentFilter, type SearchQuery, suchAs } from '../../../db/search-words.ts'
-import type { Slice } from '../../lib/page.ts'
-import type { Product, ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
+import type { ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 
 export type { DocumentFilter } from '../../../db/search-words.ts'
@@ -240,32 +239,6 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<Whole | undefined> {
       const product = await from.first(wholes.byHandle, { shopId, handle })
       return product ? { product, variants: await variantsOf(from, product.id) } : undefined
-    },
-    /** The shop's products for its own people, newest first. */
-    async list(
-      shopId: string,
-      status: Product['status'] | undefined,
-      { limit, offset, after }: Slice,
-    ): Promise<{ wholes: Whole[]; total: number }> {
-      const beyond = typeof after === 'string' ? lt(products.id, after) : undefined
-      const condition = and(eq(products.shopId, shopId), status ? eq(products.status, status) : undefined, beyond)
-      const [totals] = after === undefined ? await read.select({ n: count() }).from(products).where(condition) : []
-      const rows = await read.select().from(products).where(condition).orderBy(desc(products.id)).limit(limit).offset(offset)
-      const parts =
-        rows.length === 0
-          ? []
-          : await read
-              .select()
-              .from(variants)
-              .where(
-                inArray(
-                  variants.productId,
-                  rows.map(({ id }) => id),
-                ),
-              )
-              .orderBy(asc(variants.productId), asc(variants.position))
-      const byProduct = Map.groupBy(parts, ({ productId }) => productId)
-      return { wholes: rows.map((product) => ({ product, variants: byProduct.get(product.id) ?? [] })), total: Number(totals?.n ?? 0) }
     },
     /** Those of these handles that products of the shop have. */
     async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {

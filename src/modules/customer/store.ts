@@ -25,7 +25,7 @@ const orderIds = prepare((queries) =>
     .select({ id: orders.id })
     .from(orders)
     .where(valuesOf(orders, ['customerId', 'shopId']))
-    .orderBy(desc(orders.id))
+    .orderBy(desc(orders.number))
     .limit(sql.placeholder('limit'))
     .offset(sql.placeholder('offset')),
 )

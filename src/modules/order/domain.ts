@@ -5,6 +5,7 @@ import { windowOf } from '../../core/window.ts'
 import { dayMs } from '../../lib/day.ts'
 import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
+import { wordsOf } from '../../lib/words.ts'
 import { hasFailed, hasPaid, isLost, isNameless, isNowhere, isUnderWay, type Payment } from '../payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
@@ -68,12 +69,16 @@ export const fulfilmentStatuses = [
 
 /** Which orders of a shop are asked for; moments in milliseconds, `until` is the first one after. */
 export type OrderFilter = { readonly shopId: string } & Optional<
-  Pick<Order, 'status' | 'paymentStatus' | 'customerId' | 'number' | 'email' | 'id'> & { emailPart: string; from: number; until: number }
+  Pick<Order, 'status' | 'paymentStatus' | 'customerId' | 'number' | 'email' | 'id'> & {
+    /** Of `q`: the last may be how a word begins. */
+    words: readonly string[]
+    from: number
+    until: number
+  }
 >
 
 /**
- * A filter as a query has it: `from` and `to` are days, both inclusive; `q` is an order's number, also as `#12`, its id, or else a
- * part of an e-mail address.
+ * A filter as a query has it: `from` and `to` are days, both inclusive; `q` is `#` and an order's number, its id, or else words.
  * @throws AppError INVALID, naming the parameter, for a day that there is not, and a window that is reversed or over 365 days
  */
 export function filterOf({ from, to, q, number, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
@@ -85,12 +90,15 @@ export type OrderQuery = Optional<
   Pick<Order, 'status' | 'paymentStatus'> & { customerId: string; email: string; number: string; from: string; to: string; q: string }
 >
 
+/** More words of a `q` are not looked at. */
+const queryWordsMax = 10
+
 /** A number that is asked for beside is no other order's. */
 function lookedFor(q: string, number: string | undefined): Partial<OrderFilter> {
-  const [, digits] = /^#?0*([1-9]\d{0,8})$/.exec(q) ?? []
+  const [, digits] = /^#0*([1-9]\d{0,8})$/.exec(q) ?? []
   if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
   if (q.startsWith('order_')) return { id: q }
-  return q === '' ? {} : { emailPart: q }
+  return q === '' ? {} : { words: wordsOf(q, queryWordsMax) }
 }
 
 /** An order as the saga sees it, with the payments that were begun for it, oldest first. */

@@ -157,7 +157,10 @@ export const OrderRecord = t.Object(
   },
   { title: 'Order' },
 )
-export const Orders = pageOf(OrderRecord)
+export const Orders = t.Object({
+  ...pageOf(OrderRecord).properties,
+  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
+})
 
 const day = (description: string) => text(10, { ...dayForm, description })
 
@@ -170,7 +173,12 @@ export const ListOrders = t.Object({
   email: t.Optional(text(254, { minLength: 1, description: 'The whole address, whatever its case' })),
   from: t.Optional(day('The first day on which they were placed, UTC')),
   to: t.Optional(day('The last such day; at most 365 days with `from`')),
-  q: t.Optional(text(254, { description: 'A number, also as `#12`; an id; else a part of the e-mail address' })),
+  q: t.Optional(
+    text(254, {
+      description:
+        '`#12`: that number; an id; else up to ten words that an order must all have, of its number, e-mail address, names, companies, tracking numbers, SKUs and titles. The last may be how a word begins; a number is found whole',
+    }),
+  ),
 })
 export const OrderIdParam = t.Object({ id: text(64) })
 const reason = maybe(text(500))

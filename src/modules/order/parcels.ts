@@ -19,6 +19,7 @@ import {
   unitsOf,
 } from './domain.ts'
 import { appendEvent } from './events.ts'
+import { reindexOrder } from './finding.ts'
 import type { OrderDeps } from './parts.ts'
 import { type FulfilmentView, fulfilmentView, type NoteView, noteView } from './view.ts'
 
@@ -123,6 +124,7 @@ export async function changeFulfilment(
       throw new AppError('CONFLICT', `The parcels of an order are corrected ${correctionsMax} times at most`)
     const now = deps.clock.now()
     const after = unlessStale(await store.change(tx, before, { trackingNumber, carrier, updatedAt: now }))
+    if (trackingNumber !== before.trackingNumber) await reindexOrder(tx, deps, orderId)
     const tracking = trackingOf(parcels.map((one) => (one.id === after.id ? after : one)))
     await orderStore.change(tx, orderId, [order.status], { ...tracking, updatedAt: now })
     await appendEvent(tx, deps, { orderId, type: 'FULFILMENT_UPDATED', detail: detailOf(after), actor: actor.id })

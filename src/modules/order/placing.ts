@@ -25,6 +25,7 @@ import {
 } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
+import { wordingOf } from './finding.ts'
 import type { OrderDeps } from './parts.ts'
 
 /** Some of them will be paid, or over, by then. */
@@ -66,7 +67,7 @@ export async function placeOrder(
         const { id, total, currency } = draft
         const reserved = await (isKnown ? takeAsKnown : takeAsFound)(tx, deps, purchase, draft)
         const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
-        const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
+        const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards, wordingOf(draft, lines, []))
         if (isKnown) await assertWithinBounds(tx, deps, draft)
         const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
         const events: OrderEvent[] = []

@@ -1,21 +1,20 @@
-import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray } from 'drizzle-orm'
 import type { Reader } from '../../../db/engine.ts'
 import { orderLines, orders } from '../../../db/schema/selling.ts'
 import type { Slice } from '../../lib/page.ts'
 import type { OrderRow } from './csv.ts'
 import type { OrderFilter } from './domain.ts'
-import { conditionsOf } from './store.ts'
+import { findingStore } from './finding-store.ts'
 
 /** Orders of a shop with their lines, by number, newest first: a piece of a list that is read whole, in two queries. */
-export async function orderRowsOf(read: Pick<Reader, 'select'>, filter: OrderFilter, { limit, after }: Slice): Promise<OrderRow[]> {
-  const beyond = typeof after === 'number' ? lt(orders.number, after) : undefined
+export async function orderRowsOf(read: Reader, filter: OrderFilter, slice: Slice): Promise<OrderRow[]> {
+  const numbers = await findingStore.numbersAfter(read, filter, slice)
+  if (numbers.length === 0) return []
   const found = await read
     .select()
     .from(orders)
-    .where(and(eq(orders.shopId, filter.shopId), ...conditionsOf(filter), beyond))
+    .where(and(eq(orders.shopId, filter.shopId), inArray(orders.number, [...numbers])))
     .orderBy(desc(orders.number))
-    .limit(limit)
-  if (found.length === 0) return []
   const lines = await read
     .select()
     .from(orderLines)

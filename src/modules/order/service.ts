@@ -22,6 +22,8 @@ import {
 } from './domain.ts'
 import { type Drive, requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
+import { reindexOrder } from './finding.ts'
+import { findingStore } from './finding-store.ts'
 import { mailShipped, shipmentOf } from './mails.ts'
 import { detailOf, packed, tellFulfilled, toldOf, versioned } from './parcels.ts'
 import type { OrderDeps } from './parts.ts'
@@ -53,18 +55,19 @@ export async function readOrder(
 
 /** The shop's orders, by number, newest first. @throws AppError INVALID for days that are none, or too many */
 export async function listOrders(
-  { orderStore, orderLinks }: OrderDeps,
+  { db, orderStore, orderLinks }: OrderDeps,
   query: OrderQuery & { shopId: string },
   slice: Slice,
-): Promise<Page<OrderView>> {
-  const { ids, total } = await orderStore.list(filterOf(query), slice)
+): Promise<Page<OrderView> & { totalCapped?: true }> {
+  const { ids, total, isCapped } = await findingStore.list(db.read, filterOf(query), slice)
   const { urlOf } = await orderLinks.ready()
   const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
-  return pageOf(
+  const page = pageOf(
     found.flatMap((whole) => (whole ? [orderView(whole, urlOf(whole.order.id))] : [])),
     total,
     slice,
   )
+  return isCapped ? { ...page, totalCapped: true } : page
 }
 
 /** A refund of a shop's, by its order. @throws AppError NOT_FOUND, also for another shop's and for another order's */
@@ -262,6 +265,7 @@ async function sendParcel(
       : await store.change(tx, orderId, ['CONFIRMED'], { ...tracking, fulfilmentStatus: 'PARTIALLY_FULFILLED' })
     if (!order) throw new Error('an order that was locked has changed')
     await fulfilmentStore.insert(tx, parcel)
+    if (trackingNumber !== null) await reindexOrder(tx, deps, orderId)
     const { fulfilmentStatus } = order
     await appendEvent(tx, deps, { orderId, type: fulfilmentStatus, detail: detailOf(parcel), actor: actor.id })
     if (isLast) await tellFulfilled(tx, deps, order, parcel)

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { fulfilments, orderNotes } from '../../../db/schema/fulfilments.ts'
@@ -17,7 +17,6 @@ import {
   type Fulfilment,
   type Order,
   type OrderEvent,
-  type OrderFilter,
   type OrderGiftCard,
   type OrderLine,
   type OrderNote,
@@ -26,6 +25,7 @@ import {
   refundTransitions,
   type Saga,
 } from './domain.ts'
+import { findingStore } from './finding-store.ts'
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
@@ -232,21 +232,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return order && { order, payments: paid }
     },
 
-    /** By number, newest first. */
-    async list(filter: OrderFilter, { limit, offset }: { limit: number; offset: number }): Promise<{ ids: string[]; total: number }> {
-      const conditions = conditionsOf(filter)
-      const condition = and(eq(orders.shopId, filter.shopId), ...conditions)
-      const total = conditions.length > 0 ? await countOrders(condition) : await lastNumber(filter.shopId)
-      const rows = await read
-        .select({ id: orders.id })
-        .from(orders)
-        .where(condition)
-        .orderBy(desc(orders.number))
-        .limit(limit)
-        .offset(offset)
-      return { ids: rows.map(({ id }) => id), total }
-    },
-
     /** Has the numbers of a shop to itself from then on: its other orders wait. */
     async holdNumbers(tx: Writer, shopId: string): Promise<void> {
       await tx.run(prepared.holdNumbers, { shopId })
@@ -254,6 +239,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     /**
      * Makes an order under the next number of its shop. That number's row is one that every order of the shop waits for: no answer is waited
      * for from here on, so that the commit follows at once. Call it last.
+     * @param words by which it is found, besides its number
      * @returns the number, which is known with the commit
      */
     async insert(
@@ -261,6 +247,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       order: Omit<Order, 'number'>,
       lines: readonly OrderLine[],
       cards: readonly OrderGiftCard[],
+      words: readonly string[],
     ): Promise<{ readonly number: Promise<number> }> {
       await tx.run(prepared.drawNumber, { shopId: order.shopId })
       // SQLite answers, and refuses, at once.
@@ -268,6 +255,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       counts.order(tx, order)
       await inserts.lines(tx, lines)
       await inserts.giftCards(tx, cards)
+      await findingStore.add(tx, order, words)
       const number = Promise.resolve(inserted).then((row) => {
         if (!row) throw new Error('an order was not made')
         return row.number
@@ -381,40 +369,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return rows.map(({ id }) => id)
     },
   }
-
-  async function countOrders(condition: SQL | undefined): Promise<number> {
-    const [row] = await read.select({ n: count() }).from(orders).where(condition)
-    return Number(row?.n ?? 0)
-  }
-
-  /** Numbers have no gap: the last one is how many there are. */
-  async function lastNumber(shopId: string): Promise<number> {
-    const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
-    return row?.last ?? 0
-  }
-}
-
-const emailOf = sql`lower(${orders.email})`
-
-/** What narrows a list, besides its shop. */
-export function conditionsOf(filter: OrderFilter): SQL[] {
-  const { shopId, status, paymentStatus, customerId, number, id, email, emailPart, from, until } = filter
-  const same = [
-    status === undefined ? undefined : eq(orders.status, status),
-    paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
-    customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
-    number === undefined ? undefined : eq(orders.number, number),
-    id === undefined ? undefined : eq(orders.id, id),
-    email === undefined ? undefined : sql`${emailOf} = lower(${email})`,
-    from === undefined ? undefined : gte(orders.createdAt, from),
-    until === undefined ? undefined : lt(orders.createdAt, until),
-  ]
-  if (emailPart !== undefined) {
-    const pattern = `%${emailPart.replace(/[\\%_]/g, '\\$&')}%`
-    // By itself, so that the index of e-mail addresses is looked through and not the orders.
-    same.push(sql`${orders.id} in (select id from orders where shop_id = ${shopId} and lower(email) like lower(${pattern}) escape '\\')`)
-  }
-  return same.filter((condition) => condition !== undefined)
 }
 
 /** Whether nothing of it is still to come. */

@@ -1,0 +1,130 @@
+import { sql } from 'drizzle-orm'
+import { int, table, text } from '../columns.ts'
+import type { Reader, Writer } from '../engine.ts'
+import { prepare } from '../prepared.ts'
+import type { OrderSearch, ProductWords, Wording, WordQuery } from '../shop-words.ts'
+
+/**
+ * FTS5, contentless. A row's id is the shop's serial number times 2^32 and a number within the shop, so that one shop's rows lie together, in the
+ * order in which they are listed, and FTS5 hands them out newest first: what is asked for is never sorted. Every term begins with the serial, so
+ * that a search costs what the shop holds. How words begin is kept as terms too (`1_ha`), beside the whole word (`1__haddad`): by the beginning of
+ * many words, FTS5 would have to gather the rows of all of them first.
+ */
+const orderWords = table('order_words', { rowid: int('rowid'), words: text('words') })
+const managedWords = table('managed_words', { rowid: int('rowid'), words: text('words') })
+const managedRanks = table('managed_ranks', { rank: int('rank'), productId: text('product_id') })
+const shopSerials = table('search_shops', { serial: int('serial'), shopId: text('shop_id') })
+
+const placed = (name: string) => sql.placeholder(name)
+const serialOf = prepare((queries) =>
+  queries
+    .select({ serial: shopSerials.serial })
+    .from(shopSerials)
+    .where(sql`${shopSerials.shopId} = ${placed('shopId')}`)
+    .limit(1),
+)
+const addShop = prepare((queries) =>
+  queries
+    .insert(shopSerials)
+    .values({ serial: sql`(select coalesce(max(serial), 0) + 1 from search_shops)`, shopId: placed('shopId') as never }),
+)
+/** Of an order by its number, which its row has by now. */
+const orderRow = sql`(select number from orders where id = ${placed('id')}) + ${placed('serial')} * 4294967296`
+/** Found by its number whole, at the end of a query too. */
+const numberTerms = sql`(select ' ' || ${placed('name')} || '_' || number || ' ' || ${placed('name')} || '__' || number from orders where id = ${placed('id')})`
+const insertOrder = prepare((queries) =>
+  queries.insert(orderWords).values({ rowid: orderRow, words: sql`${placed('text')} || ${numberTerms}` }),
+)
+const removeOrder = prepare((queries) => queries.delete(orderWords).where(sql`rowid = ${orderRow}`))
+
+const managedRow = sql`(select rank from managed_ranks where product_id = ${placed('id')}) + ${placed('serial')} * 4294967296`
+const addProduct = prepare((queries) =>
+  queries
+    .insert(managedRanks)
+    .values({ rank: sql`(select coalesce(max(rank), 0) + 1 from managed_ranks)`, productId: placed('id') as never })
+    .onConflictDoNothing(),
+)
+const insertProduct = prepare((queries) => queries.insert(managedWords).values({ rowid: managedRow, words: placed('text') as never }))
+const removeProduct = prepare((queries) => queries.delete(managedWords).where(sql`rowid = ${managedRow}`))
+
+async function serialFor(tx: Writer, shopId: string): Promise<number> {
+  const known = await tx.first(serialOf, { shopId })
+  if (known?.serial != null) return known.serial
+  await tx.run(addShop, { shopId })
+  return serialFor(tx, shopId)
+}
+
+const beginning = (serial: number, word: string) => `${serial.toString(36)}_${word}`
+const whole = (serial: number, word: string) => `${serial.toString(36)}__${word}`
+
+function textOf(serial: number, wording: Wording): string {
+  const terms = new Set<string>()
+  for (const word of wording.words) {
+    let begun = ''
+    for (const letter of word) {
+      begun += letter
+      terms.add(beginning(serial, begun))
+    }
+    terms.add(whole(serial, word))
+  }
+  for (const word of wording.whole) {
+    terms.add(beginning(serial, word))
+    terms.add(whole(serial, word))
+  }
+  return [...terms].join(' ')
+}
+
+/** Quoted, so that nothing of a word is syntax. */
+const matchOf = (serial: number, { words, whole: wholes }: Omit<WordQuery, 'limit'>): string =>
+  [
+    ...wholes.map((word) => whole(serial, word)),
+    ...words.map((word, at) => (at === words.length - 1 ? beginning(serial, word) : whole(serial, word))),
+  ]
+    .map((term) => `"${term}"`)
+    .join(' AND ')
+
+async function knownSerial(read: Reader, shopId: string): Promise<number | undefined> {
+  return (await read.first(serialOf, { shopId }))?.serial ?? undefined
+}
+
+export const sqliteOrderSearch: OrderSearch = {
+  async add(tx, { id, shopId }, words) {
+    const serial = await serialFor(tx, shopId)
+    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, whole: [] }) })
+  },
+  async replace(tx, { id, shopId }, words) {
+    const serial = await serialFor(tx, shopId)
+    await tx.run(removeOrder, { id, serial })
+    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, whole: [] }) })
+  },
+  async find(read, { first, last, among, limit, ...query }) {
+    const serial = await knownSerial(read, query.shopId)
+    if (serial === undefined) return []
+    const base = serial * 4_294_967_296
+    const only = among ? sql`and rowid in (select value + ${base} from json_each(${JSON.stringify(among)}))` : sql``
+    const rows = await read.rows<{ number: number }>(
+      sql`select rowid - ${base} as number from order_words where order_words match ${matchOf(serial, query)}
+          and rowid between ${base + first} and ${base + last} ${only} order by rowid desc limit ${limit}`,
+    )
+    return rows.map(({ number }) => number)
+  },
+}
+
+export const sqliteProductWords: ProductWords = {
+  async put(tx, { id, shopId }, wording) {
+    const serial = await serialFor(tx, shopId)
+    await tx.run(addProduct, { id })
+    await tx.run(removeProduct, { id, serial })
+    await tx.run(insertProduct, { id, serial, text: textOf(serial, wording) })
+  },
+  async find(read, query) {
+    const serial = await knownSerial(read, query.shopId)
+    if (serial === undefined) return []
+    const base = serial * 4_294_967_296
+    const rows = await read.rows<{ id: string }>(
+      sql`select r.product_id as id from managed_words w join managed_ranks r on r.rank = w.rowid - ${base}
+          where w.managed_words match ${matchOf(serial, query)} order by w.rowid desc limit ${query.limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
+}

@@ -1,0 +1,229 @@
+import { and, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
+import { orderDays } from '../../../db/schema/finding.ts'
+import { orderNumbers, orders } from '../../../db/schema/selling.ts'
+import { orderSearch } from '../../../db/search.ts'
+import { fillsOf } from '../../../db/search-fills.ts'
+import { dayMs } from '../../lib/day.ts'
+import type { Slice } from '../../lib/page.ts'
+import { type Order, type OrderFilter, orderPaymentStatuses, orderStatuses } from './domain.ts'
+
+/** With a filter, totals are exact up to this, and nothing lies past it. */
+export const foundMax = 1_000
+/** Orders that filters leave: fewer are looked up among the words one by one. */
+const lookedUpMax = 1_000
+/** Orders that hold the words, of which so many are looked at for what else is asked. */
+const walkedMax = 20_000
+const walkedAtOnce = 500
+const numberMax = 2_147_483_647
+
+type Found = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
+type Numbers = { readonly numbers: readonly number[]; readonly isCapped: boolean }
+type Bounds = { readonly first: number; readonly last: number }
+
+/** By its row, which the same write has made just before. */
+const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
+const noteDay = prepare(
+  (queries) =>
+    queries
+      .insert(orderDays)
+      .values({ shopId: sql.placeholder('shopId'), day: sql.placeholder('day'), first: ownNumber, last: ownNumber })
+      .onConflictDoUpdate({
+        target: [orderDays.shopId, orderDays.day],
+        set: {
+          first: sql`case when excluded.first < order_days.first then excluded.first else order_days.first end`,
+          last: sql`case when excluded.last > order_days.last then excluded.last else order_days.last end`,
+        },
+      }),
+  'behind',
+)
+
+type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
+
+/** How orders are found: by words, by their day and by their columns. */
+export const findingStore = {
+  /** Makes an order findable, in the write that has just made its row. */
+  async add(tx: Writer, { id, shopId, createdAt }: Made, words: readonly string[]): Promise<void> {
+    await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
+    await orderSearch.add(tx, { id, shopId }, words)
+  },
+  /** The same of one that may be there already. */
+  async replace(tx: Writer, { id, shopId, createdAt }: Made, words: readonly string[]): Promise<void> {
+    await tx.run(noteDay, { id, shopId, day: dayFrom(createdAt) })
+    await orderSearch.replace(tx, { id, shopId }, words)
+  },
+
+  /** A page of a shop's orders, by number, newest first. */
+  async list(read: Reader, filter: OrderFilter, slice: Slice): Promise<Found> {
+    if (isWhole(filter)) return wholeList(read, filter.shopId, slice)
+    const { numbers, isCapped } = await numbersOf(read, filter)
+    const page = numbers.slice(slice.offset, slice.offset + slice.limit)
+    return { ids: await idsOf(read, filter.shopId, page), total: numbers.length, isCapped }
+  },
+
+  /**
+   * A piece of a list that is read whole: all that a filter finds, however many.
+   * @returns numbers below the one it goes on after, highest first; none at the end alone
+   */
+  async numbersAfter(read: Reader, filter: OrderFilter, { limit, after }: Slice): Promise<readonly number[]> {
+    const bounds = await boundsOf(read, filter)
+    const { shopId, words } = filter
+    if (!bounds || words?.length === 0) return []
+    let last = typeof after === 'number' ? Math.min(bounds.last, after - 1) : bounds.last
+    if (words === undefined) return byColumns(read, filter, { ...bounds, last }, limit)
+    for (;;) {
+      const candidates = await orderSearch.find(read, { shopId, words, whole: [], first: bounds.first, last, limit })
+      const numbers = await amongColumns(read, filter, candidates)
+      if (numbers.length > 0 || candidates.length < limit) return numbers
+      last = (candidates.at(-1) ?? 0) - 1
+    }
+  },
+
+  ...fillsOf('ORDERS'),
+  /** The newest ids below one. */
+  async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
+    const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
+    return rows.map(({ id }) => id)
+  },
+}
+
+const dayFrom = (ms: number): number => Math.floor(ms / dayMs)
+
+function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined || value === null)
+}
+
+/** Numbers have no gap: the last one is how many there are, and a page is known by its numbers. */
+async function wholeList(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {
+  const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
+  const total = row?.last ?? 0
+  const top = total - offset
+  const rows =
+    top <= 0
+      ? []
+      : await read
+          .select({ id: orders.id })
+          .from(orders)
+          .where(and(eq(orders.shopId, shopId), lte(orders.number, top), gt(orders.number, top - limit)))
+          .orderBy(desc(orders.number))
+  return { ids: rows.map(({ id }) => id), total, isCapped: false }
+}
+
+async function idsOf(read: Reader, shopId: string, numbers: readonly number[]): Promise<string[]> {
+  if (numbers.length === 0) return []
+  const rows = await read
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(eq(orders.shopId, shopId), inArray(orders.number, [...numbers])))
+    .orderBy(desc(orders.number))
+  return rows.map(({ id }) => id)
+}
+
+const none: Numbers = { numbers: [], isCapped: false }
+const capped = (numbers: readonly number[]): Numbers => ({
+  numbers: numbers.slice(0, foundMax),
+  isCapped: numbers.length > foundMax,
+})
+
+async function numbersOf(read: Reader, filter: OrderFilter): Promise<Numbers> {
+  const { shopId, words } = filter
+  const bounds = await boundsOf(read, filter)
+  if (!bounds || words?.length === 0) return none
+  if (words === undefined) return capped(await byColumns(read, filter, bounds, foundMax + 1))
+  const query = { shopId, words, whole: [], ...bounds }
+  if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
+    const among = await byColumns(read, filter, bounds, lookedUpMax + 1)
+    if (among.length <= lookedUpMax) return capped(await orderSearch.find(read, { ...query, among, limit: foundMax + 1 }))
+  } else if (filter.from === undefined && filter.until === undefined)
+    return capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 }))
+  return walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 }))
+}
+
+/** Of what holds the words, what is as the columns are asked to be. */
+async function walked(read: Reader, filter: OrderFilter, candidates: readonly number[]): Promise<Numbers> {
+  const numbers: number[] = []
+  for (let at = 0; at < Math.min(candidates.length, walkedMax) && numbers.length <= foundMax; at += walkedAtOnce) {
+    numbers.push(...(await amongColumns(read, filter, candidates.slice(at, at + walkedAtOnce))))
+  }
+  const found = capped(numbers)
+  return { ...found, isCapped: found.isCapped || candidates.length > walkedMax }
+}
+
+/** Of these numbers, those whose orders are as the columns are asked to be; highest first. */
+async function amongColumns(read: Reader, filter: OrderFilter, numbers: readonly number[]): Promise<number[]> {
+  if (numbers.length === 0) return []
+  const rows = await read
+    .select({ number: orders.number })
+    .from(orders)
+    .where(and(eq(orders.shopId, filter.shopId), inArray(orders.number, [...numbers]), ...conditionsOf(filter)))
+    .orderBy(desc(orders.number))
+  return rows.map(({ number }) => number)
+}
+
+const isNarrow = ({ status, paymentStatus, customerId, email }: OrderFilter): boolean =>
+  [status, paymentStatus, customerId, email].some((value) => value !== undefined && value !== null)
+
+/** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
+async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
+  if (from === undefined && until === undefined) return { first: 1, last: numberMax }
+  const [row] = await read
+    .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
+    .from(orderDays)
+    .where(
+      and(
+        eq(orderDays.shopId, shopId),
+        from === undefined ? undefined : gte(orderDays.day, dayFrom(from)),
+        until === undefined ? undefined : lte(orderDays.day, dayFrom(until - 1)),
+      ),
+    )
+  return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }
+}
+
+/** Orders by their columns alone: read along one index in the order of numbers, and what else is asked is looked at as they come. */
+async function byColumns(read: Reader, filter: OrderFilter, { first, last }: Bounds, limit: number): Promise<number[]> {
+  const { shopId, customerId, email, status, paymentStatus, number, id } = filter
+  const within = sql`number between ${first} and ${last}`
+  const rest = and(...conditionsOf(filter)) ?? sql`true`
+  // A limit keeps both engines from choosing another index by the conditions around it.
+  const along = (condition: SQL) => sql`select number from (
+    select * from orders where ${condition} and ${within} order by number desc limit ${numberMax}) as orders
+    where ${rest} order by number desc limit ${limit}`
+  if (id !== undefined || number !== undefined)
+    return numbersIn(
+      read,
+      sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest}`,
+    )
+  if (customerId !== undefined && customerId !== null)
+    return numbersIn(read, along(sql`customer_id = ${customerId} and shop_id = ${shopId}`))
+  if (email !== undefined) return numbersIn(read, along(sql`shop_id = ${shopId} and lower(email) = ${email.toLowerCase()}`))
+  if (status === undefined && paymentStatus === undefined) return numbersIn(read, along(sql`shop_id = ${shopId}`))
+  // Each state of the index by itself, since only within one are numbers in order.
+  const states = (status === undefined ? orderStatuses : [status]).flatMap((one) =>
+    (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
+  )
+  const ranges = states.map(
+    ({ one, paid }) =>
+      sql`select number from (${along(sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`)}) as state`,
+  )
+  return numbersIn(read, sql`select number from (${sql.join(ranges, sql` union all `)}) as found order by number desc limit ${limit}`)
+}
+
+async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
+  return (await read.rows<{ number: number }>(query)).map(({ number }) => number)
+}
+
+/** What narrows a list, besides its shop and its words. */
+function conditionsOf({ status, paymentStatus, customerId, number, id, email, from, until }: OrderFilter): SQL[] {
+  const same = [
+    status === undefined ? undefined : eq(orders.status, status),
+    paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
+    customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
+    number === undefined ? undefined : eq(orders.number, number),
+    id === undefined ? undefined : eq(orders.id, id),
+    email === undefined ? undefined : sql`lower(${orders.email}) = ${email.toLowerCase()}`,
+    from === undefined ? undefined : gte(orders.createdAt, from),
+    until === undefined ? undefined : lt(orders.createdAt, until),
+  ]
+  return same.filter((condition) => condition !== undefined)
+}

@@ -51,7 +51,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
         return listBlogs(deps, { shop, seesDrafts: seesDrafts(principal) }, words, slice)
       },
       {
-        access: 'storefront',
+        access: 'storefrontRead',
         query: ListBlogs,
         response: { 200: Blogs, ...errorResponses(401, 403, 404) },
         detail: {
@@ -62,7 +62,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       },
     )
     .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {
-      access: 'storefront',
+      access: 'storefrontRead',
       versioned: true,
       params: RecordId,
       response: { 200: BlogRecord, ...errorResponses(401, 403, 404) },

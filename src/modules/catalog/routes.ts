@@ -133,13 +133,13 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
     )
     .get('/product-v2', ({ query, shop }) => listProducts(deps, shop, query.status, sliceOf(query)), {
-      access: 'management',
+      access: 'catalogRead',
       query: ListManaged,
       response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
     })
     .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {
-      access: 'management',
+      access: 'catalogRead',
       query: t.Object(pageQuery),
       response: { 200: LowStock, ...errorResponses(401, 403, 404) },
       detail: {
@@ -152,7 +152,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       '/product-v2/:id/variants/:variantId/stock',
       ({ params, query, shop }) => stockHistoryOf(deps, shop, { productId: params.id, variantId: params.variantId }, sliceOf(query)),
       {
-        access: 'management',
+        access: 'catalogRead',
         params: VariantParams,
         query: t.Object(pageQuery),
         response: { 200: StockHistory, ...errorResponses(401, 403, 404) },
@@ -163,7 +163,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
     )
     .get('/product-v2/:id', ({ params, shop }) => readProduct(deps, shop, params.id), {
-      access: 'management',
+      access: 'catalogRead',
       versioned: true,
       params: RecordId,
       response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },

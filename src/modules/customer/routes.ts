@@ -79,7 +79,7 @@ const customerIdOf = (principal: Principal): string | undefined => (principal.ki
 export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
   routes(deps, 'Customers')
     .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
-      access: 'management',
+      access: 'customerRead',
       query: ListCustomers,
       response: { 200: Customers, ...errorResponses(401, 403, 404) },
       detail: {
@@ -105,7 +105,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       },
     )
     .get('/customer/:customerId', ({ params, shop }) => readCustomer(deps, shop, params.customerId), {
-      access: 'management',
+      access: 'customerRead',
       params: CustomerPath,
       response: { 200: CustomerRecord, ...errorResponses(401, 403, 404) },
       detail: {
@@ -117,7 +117,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       '/customer/:customerId/order-ids',
       ({ params, query, shop }) => orderIdsOf(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
       {
-        access: 'management',
+        access: 'customerRead',
         params: CustomerPath,
         query: ListOrderIds,
         response: { 200: OrderIds, ...errorResponses(401, 403, 404) },
@@ -163,7 +163,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       ({ body, shop, principal, actor, once }) =>
         once(201, (write) => enterAddress(deps, { shop, actor, write }, customerIdOf(principal), body)),
       {
-        access: 'order',
+        access: 'address',
         idempotent: true,
         body: AddressInput,
         response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
@@ -174,7 +174,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       },
     )
     .get('/addresses/:id', ({ params, shop, principal }) => readAddress(deps, shop, customerIdOf(principal), params.id), {
-      access: 'order',
+      access: 'addressRead',
       params: RecordId,
       response: { 200: AddressRecord, ...errorResponses(401, 403, 404) },
       detail: {

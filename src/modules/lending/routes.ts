@@ -27,7 +27,7 @@ import {
 /** What merchants do with their applications. There is none of it while the setting is off. */
 export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
   const isOn = () => deps.config.lendingPlatformEnabled
-  const merchant = { by: 'merchant', while: isOn } as const
+  const owner = { by: 'owner', while: isOn } as const
   const approvedMerchant = { by: 'approvedMerchant', while: isOn } as const
   return routes(deps, 'Lending')
     .post(
@@ -57,14 +57,14 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       '/lending-application',
       ({ query: { merchantId, ...page }, shop }) => listApplications(deps, shop.merchantId, merchantId, sliceOf(page)),
       {
-        access: merchant,
+        access: owner,
         query: ListApplications,
         response: { 200: LendingApplications, ...errorResponses(401, 403, 404) },
         detail: { summary: "The merchant's lending applications", description: 'Newest first.' },
       },
     )
     .get('/lending-application/:id', ({ params, shop }) => readApplication(deps, shop.merchantId, params.id), {
-      access: merchant,
+      access: owner,
       versioned: true,
       params: RecordId,
       response: { 200: LendingApplication, ...errorResponses(401, 403, 404) },
@@ -133,7 +133,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       },
     )
     .get('/lending-application/:id/checklist', ({ params, shop }) => checklist(deps, shop.merchantId, params.id), {
-      access: merchant,
+      access: owner,
       params: RecordId,
       response: { 200: LendingChecklist, ...errorResponses(401, 403, 404) },
       detail: {

@@ -35,7 +35,7 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
       },
     )
     .get('/media', ({ query, shop }) => listPictures(deps, shop, sliceOf(query)), {
-      access: 'management',
+      access: 'catalogRead',
       query: t.Object(pageQuery),
       response: { 200: MediaList, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's pictures", description: 'Newest first, whether or not a product shows them.' },

@@ -46,7 +46,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         return listOrders(deps, { ...filter, shopId: shop.id }, sliceOf({ page, limit }))
       },
       {
-        access: 'management',
+        access: 'orderRead',
         query: ListOrders,
         response: { 200: Orders, ...errorResponses(401, 403, 404) },
         detail: {
@@ -114,7 +114,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       '/v2/refunds',
       ({ query: { page, limit, status }, shop }) => listRefunds(deps, { shopId: shop.id, status }, sliceOf({ page, limit })),
       {
-        access: 'management',
+        access: 'orderRead',
         query: ListRefunds,
         response: { 200: Refunds, ...errorResponses(401, 403, 404) },
         detail: {
@@ -157,7 +157,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
-        access: 'management',
+        access: 'fulfilment',
         idempotent: true,
         params: OrderIdParam,
         body: FulfilBody,
@@ -181,7 +181,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
-        access: 'management',
+        access: 'fulfilment',
         versioned: true,
         idempotent: true,
         params: OrderIdParam,
@@ -201,7 +201,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           sees: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
       {
-        access: 'management',
+        access: 'fulfilment',
         versioned: true,
         idempotent: true,
         params: FulfilmentIdParams,

@@ -1,4 +1,4 @@
-import type { StaffRole } from './roles.ts'
+import { managers, type StaffRole } from './roles.ts'
 
 /** The shop a request is about, as far as every route needs it. */
 export type ShopContext = {
@@ -54,4 +54,10 @@ export type Identity = {
   shop(id: string): Promise<ShopContext | undefined>
   /** The shop with this id, or the first that they came to, in which somebody works, and as what; read anew for each request. */
   placeOf(userId: string, shopId: string | undefined): Promise<{ readonly shop: ShopContext; readonly role: StaffRole } | undefined>
+}
+
+/** Whether who calls may take a shop's lists along (CSV): managers and owners, and the shop's own secret key. */
+export function mayExport(principal: Principal): boolean {
+  if (principal.kind === 'key') return principal.scopes.includes('server')
+  return principal.kind === 'merchant' && principal.role !== undefined && (managers as readonly StaffRole[]).includes(principal.role)
 }

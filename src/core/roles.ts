@@ -1,5 +1,3 @@
-import type { Principal } from './principal.ts'
-
 /** What somebody may be in a shop; contract, section 4a. Whoever opened the shop is its first owner. */
 export const staffRoles = ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY'] as const
 export type StaffRole = (typeof staffRoles)[number]
@@ -9,9 +7,3 @@ export const owners = ['OWNER'] as const satisfies readonly StaffRole[]
 export const managers = ['OWNER', 'MANAGER'] as const satisfies readonly StaffRole[]
 export const fulfillers = ['OWNER', 'MANAGER', 'FULFILMENT'] as const satisfies readonly StaffRole[]
 export const readers = ['OWNER', 'MANAGER', 'READ_ONLY'] as const satisfies readonly StaffRole[]
-
-/** Whether who calls may take a shop's lists along (CSV): managers and owners, and the shop's own secret key. */
-export function mayExport(principal: Principal): boolean {
-  if (principal.kind === 'key') return principal.scopes.includes('server')
-  return principal.kind === 'merchant' && principal.role !== undefined && (managers as readonly StaffRole[]).includes(principal.role)
-}

@@ -68,7 +68,12 @@ const rules = {
     approvedKyb: true,
   },
   ownerManagement: { who: "merchants who are OWNER, and the shop's secret key", tokens: ['merchant'], roles: owners, key: 'server' },
-  management: { who: "merchants who are OWNER or MANAGER, and the shop's secret key", tokens: ['merchant'], roles: managers, key: 'server' },
+  management: {
+    who: "merchants who are OWNER or MANAGER, and the shop's secret key",
+    tokens: ['merchant'],
+    roles: managers,
+    key: 'server',
+  },
   catalogRead: {
     who: "merchants who are OWNER, MANAGER or READ_ONLY, and the shop's secret key",
     tokens: ['merchant'],

@@ -1,6 +1,5 @@
 import type { staff } from '../../../db/schema/staff.ts'
 import { AppError } from '../../core/errors.ts'
-import type { StaffRole } from '../../core/roles.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 
@@ -9,7 +8,8 @@ export type Member = typeof staff.$inferSelect
 export type KnownMember = Member & { readonly address: string }
 
 export const memberStatuses = ['INVITED', 'ACTIVE'] as const
-export const statusOfMember = ({ userId }: Pick<Member, 'userId'>): (typeof memberStatuses)[number] => (userId === null ? 'INVITED' : 'ACTIVE')
+export const statusOfMember = ({ userId }: Pick<Member, 'userId'>): (typeof memberStatuses)[number] =>
+  userId === null ? 'INVITED' : 'ACTIVE'
 
 /** Of a shop, invitations included. */
 export const membersPerShopMax = 100
@@ -42,4 +42,3 @@ export const memberView = (member: KnownMember, linkLifeMs: number) => {
   }
 }
 export type MemberView = ReturnType<typeof memberView>
-export type { StaffRole }

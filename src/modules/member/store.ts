@@ -23,8 +23,21 @@ const fields = { userId: staff.userId, shopId: staff.shopId, role: staff.role }
 const shopFields = { id: shops.id, merchantId: shops.merchantId, currency: shops.currency, mode: shops.mode, origins: shops.origins }
 // The first is the one that they came to first: an invitation that is taken changes nobody's default.
 const firstJoined = [asc(staff.joinedAt), asc(staff.shopId)] as const
-const placeIn = prepare((queries) => queries.select(fields).from(staff).where(valuesOf(staff, ['userId', 'shopId'])).limit(1))
-const firstPlace = prepare((queries) => queries.select(fields).from(staff).where(valuesOf(staff, ['userId'])).orderBy(...firstJoined).limit(1))
+const placeIn = prepare((queries) =>
+  queries
+    .select(fields)
+    .from(staff)
+    .where(valuesOf(staff, ['userId', 'shopId']))
+    .limit(1),
+)
+const firstPlace = prepare((queries) =>
+  queries
+    .select(fields)
+    .from(staff)
+    .where(valuesOf(staff, ['userId']))
+    .orderBy(...firstJoined)
+    .limit(1),
+)
 const placeAndShopIn = prepare((queries) =>
   queries
     .select({ ...fields, shop: shopFields })
@@ -63,7 +76,8 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
     async placeOf(userId: string, shopId: string | undefined): Promise<FoundPlace | undefined> {
       const values = { userId, ...(shopId === undefined ? {} : { shopId }) }
       const query = shopId === undefined ? firstPlace : placeIn
-      if (places.isOn()) return places.recall(`${userId} ${shopId ?? ''}`, () => read.first(query, values) as Place | undefined)
+      if (places.isOn())
+        return places.recall(shopId === undefined ? userId : `${userId} ${shopId}`, () => read.first(query, values) as Place | undefined)
       return read.first(shopId === undefined ? firstPlaceAndShop : placeAndShopIn, values) as Promise<FoundPlace | undefined>
     },
     /** The role of somebody as it is inside a write. */

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
-import { CountryCode, CurrencyCode, Email, Instant, nullable, oneOf, text } from '../../http/schema.ts'
 import { staffRoles } from '../../core/roles.ts'
+import { CountryCode, CurrencyCode, Email, Instant, nullable, oneOf, text } from '../../http/schema.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'

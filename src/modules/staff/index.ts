@@ -1,2 +1,2 @@
-export type { StaffDeps } from './parts.ts'
+export type { StaffDeps } from './base.ts'
 export { acceptInvitation, changeStaff, invitationOf, inviteStaff, listStaff, readStaff, removeStaff } from './service.ts'

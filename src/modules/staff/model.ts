@@ -7,7 +7,7 @@ import { staffNameMax } from './domain.ts'
 
 const role = oneOf(staffRoles, {
   description:
-    'READ_ONLY reads catalog, orders and customers; FULFILMENT reads orders and fulfils; MANAGER does all but what is the OWNER\'s: keys, processor accounts, staff, KYB, lending, going live, wallet and webhook endpoints. READ_ONLY and FULFILMENT export nothing',
+    "READ_ONLY reads catalog, orders and customers; FULFILMENT reads orders and fulfils; MANAGER does all but what is the OWNER's: keys, processor accounts, staff, KYB, lending, going live, wallet and webhook endpoints. READ_ONLY and FULFILMENT export nothing",
 })
 
 const fields = {
@@ -39,7 +39,8 @@ export const AcceptInvitation = t.Object({
   password: t.Optional(
     text(passwordLength.maxLength, {
       minLength: 1,
-      description: 'For an address without an account: the one that it gets, 10 to 200 characters, none of the most common ones. Else the account\'s own',
+      description:
+        "For an address without an account: the one that it gets, 10 to 200 characters, none of the most common ones. Else the account's own",
     }),
   ),
   name: t.Optional(text(staffNameMax, { ...publicName, description: 'How the shop calls them' })),

@@ -1,7 +1,5 @@
-import type { AccountPageDeps } from '../account-page/index.ts'
+import type { StaffDeps } from './base.ts'
 import { invitationAction } from './service.ts'
-
-export type StaffDeps = AccountPageDeps
 
 /** The page that an invitation leads to, for shops that have none of their own. */
 export function staffParts(deps: StaffDeps): object {

@@ -34,7 +34,7 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
         detail: {
           summary: 'Invite somebody to work in the shop',
           description:
-            "A mail goes to the address with a link that is good once, for 7 days; where no mails are sent (`SMTP_URL`), the answer holds the link as `inviteUrl`, this once. Whether the address has an account here is not told. Capitals of an address do not count. Invited again before they have joined, they get a new link, with the role that is named now, and those of before are good no more: that is how an invitation is sent again, and the answer is 201 with the same record. 409 for somebody who works in the shop already, and for more than 100 people in a shop; 429 after 50 invitations within an hour.",
+            'A mail goes to the address with a link that is good once, for 7 days; where no mails are sent (`SMTP_URL`), the answer holds the link as `inviteUrl`, this once. Whether the address has an account here is not told. Capitals of an address do not count. Invited again before they have joined, they get a new link, with the role that is named now, and those of before are good no more: that is how an invitation is sent again, and the answer is 201 with the same record. 409 for somebody who works in the shop already, and for more than 100 people in a shop; 429 after 50 invitations within an hour.',
         },
       },
     )
@@ -45,18 +45,22 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
       response: { 200: StaffRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Somebody who works in the shop, or was invited to' },
     })
-    .patch('/shops/v2/staff/:id', ({ params, body, shop, actor, expected }) => changeStaff(deps, { shop, actor, expected }, params.id, body), {
-      access: 'owner',
-      versioned: true,
-      params: RecordId,
-      body: ChangeStaff,
-      response: { 200: StaffRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
-      detail: {
-        summary: 'Give somebody another role',
-        description:
-          'It counts from the next request on that they make, in every process: tokens say nothing of roles. Of an invitation: the role that it will give. 409 for the only OWNER, who stays one until somebody else has joined as OWNER.',
+    .patch(
+      '/shops/v2/staff/:id',
+      ({ params, body, shop, actor, expected }) => changeStaff(deps, { shop, actor, expected }, params.id, body),
+      {
+        access: 'owner',
+        versioned: true,
+        params: RecordId,
+        body: ChangeStaff,
+        response: { 200: StaffRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+        detail: {
+          summary: 'Give somebody another role',
+          description:
+            'It counts from the next request on that they make, in every process: tokens say nothing of roles. Of an invitation: the role that it will give. 409 for the only OWNER, who stays one until somebody else has joined as OWNER.',
+        },
       },
-    })
+    )
     .delete(
       '/shops/v2/staff/:id',
       async ({ params, shop, actor, expected, set }) => {

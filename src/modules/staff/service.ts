@@ -12,23 +12,14 @@ import { byAddress, normalEmail, passwordLength, tokenByAddress } from '../auth/
 import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
 import { pageOf as mailPageOf, queueMail, sendsMail } from '../mail/index.ts'
 import { type Member, type MemberView, memberDifference, memberView } from '../member/domain.ts'
-import {
-  assertOwner,
-  invitedMember,
-  joinShop,
-  keepInvitation,
-  listMembers,
-  readMember,
-  removeMember,
-  setRole,
-} from '../member/index.ts'
+import { assertOwner, invitedMember, joinShop, keepInvitation, listMembers, readMember, removeMember, setRole } from '../member/index.ts'
 import type { User } from '../merchant/domain.ts'
 import { checkUserPassword, insertMerchant, newMerchant, userWithEmail } from '../merchant/index.ts'
 import { type OneTimeToken, tokenLifeMs } from '../one-time-token/domain.ts'
 import { endTokens, issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'
 import { readShop } from '../shop/index.ts'
+import type { StaffDeps } from './base.ts'
 import { invitationsByShop } from './domain.ts'
-import type { StaffDeps } from './parts.ts'
 
 type ByOwner = Change<ShopContext>
 const linkOver = () => new AppError('UNAUTHENTICATED', 'The link is not good (any more): ask for a new one')

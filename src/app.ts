@@ -47,6 +47,7 @@ import { servedCountryRoutes } from './modules/shipping/routes.ts'
 import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
+import { staffRoutes } from './modules/staff/routes.ts'
 import { platformWalletRoutes, trustRoutes } from './modules/trust/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
 import type { AppDeps } from './parts.ts'
@@ -67,6 +68,7 @@ export function createApp(deps: AppDeps) {
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(hostRoutes(deps))
+    .use(staffRoutes(deps))
     .use(mailRoutes(deps))
     .use(paymentMethodRoutes(deps))
     .use(processorAccountRoutes(deps))

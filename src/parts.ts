@@ -26,6 +26,7 @@ import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { logShippingParts } from './modules/log-shipping/parts.ts'
 import { mailParts } from './modules/mail/parts.ts'
 import { mediaParts } from './modules/media/parts.ts'
+import { memberParts } from './modules/member/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
 import { operationsParts } from './modules/operations/parts.ts'
@@ -41,6 +42,7 @@ import { sandboxParts } from './modules/sandbox/parts.ts'
 import { secondFactorParts } from './modules/second-factor/parts.ts'
 import { serviceProviderParts } from './modules/service-provider/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
+import { staffParts } from './modules/staff/parts.ts'
 import { trustParts } from './modules/trust/parts.ts'
 import { webhookParts } from './modules/webhook/parts.ts'
 
@@ -68,6 +70,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(instanceKeyParts)
     .add(orderLinkParts)
     .add(idempotencyParts)
+    .add(memberParts)
     .add(shopParts)
     .add(mailParts)
     .add(authParts)
@@ -101,6 +104,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add((deps) => paymentParts(deps, processors))
     .add(orderParts)
     .add(accountPageParts)
+    .add(staffParts)
     .add(customerAccountParts)
     .add(operationsParts)
     .add((deps) => httpParts(deps, peers)).deps

@@ -26,6 +26,7 @@ import {
 import { mailFindings } from '../modules/mail/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { checkingParts, countPictureFiles, pictureDifferences, pictureFaults } from '../modules/media/index.ts'
+import { memberFindings } from '../modules/member/index.ts'
 import { orderFindings } from '../modules/order/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import { trustFindings } from '../modules/trust/index.ts'
@@ -94,6 +95,7 @@ async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* trustFindings(db)
   yield* mailFindings(db)
   yield* customerFindings(db)
+  yield* memberFindings(db)
 }
 
 /** The same of a file, begun at once in threads of its own: while its pages are checked. Of one that is damaged nobody asks for it. */

@@ -1,14 +1,22 @@
 import type { KeyPrincipal } from '../core/principal.ts'
+import { fulfillers, managers, owners, readers, type StaffRole, staffRoles } from '../core/roles.ts'
 
 export type TokenKind = 'merchant' | 'customer' | 'superAdmin'
 export type KeyScope = KeyPrincipal['scopes'][number]
+
+/** What lets merchants in says in which roles: without that it does not compile. */
+type SaysRoles =
+  | { readonly tokens: readonly TokenKind[]; readonly roles: NonNullable<AccessRule['roles']> }
+  | { readonly tokens?: readonly Exclude<TokenKind, 'merchant'>[]; readonly roles?: undefined }
 
 /** What a word of `access` stands for. One that is not `unguarded` names what opens the route; without a name nothing does. */
 export type AccessRule = {
   /** Who may call, in the words of the document. */
   readonly who: string
-  /** Access tokens of these kinds open the route. Merchants may name one of their shops (`x-shop-id`). */
+  /** Access tokens of these kinds open the route. Merchants may name one of the shops that they work in (`x-shop-id`). */
   readonly tokens?: readonly TokenKind[]
+  /** In which roles in the shop merchants may call; `account`: it is about their own account, and asks for no shop and no role. */
+  readonly roles?: readonly StaffRole[] | 'account'
   /** An API key with this scope opens it. */
   readonly key?: KeyScope
   /** The key of the integration layer opens it, and nothing else. */
@@ -35,19 +43,68 @@ export type AccessRule = {
 const rules = {
   public: { who: 'anybody', unguarded: true, browsers: true, limitsWrites: true },
   login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
-  loggedIn: { who: 'whoever is logged in', tokens: ['merchant', 'customer', 'superAdmin'], browsers: true, limitsWrites: true },
-  merchant: { who: 'merchants', tokens: ['merchant'] },
-  merchantOrSuperAdmin: { who: 'merchants and super admins', tokens: ['merchant', 'superAdmin'] },
-  approvedMerchant: { who: 'merchants whose KYB record is approved', tokens: ['merchant'], approvedKyb: true },
-  approvedMerchantOrSuperAdmin: {
-    who: 'merchants whose KYB record is approved, and super admins',
-    tokens: ['merchant', 'superAdmin'],
+  loggedIn: {
+    who: 'whoever is logged in',
+    tokens: ['merchant', 'customer', 'superAdmin'],
+    roles: 'account',
+    browsers: true,
+    limitsWrites: true,
+  },
+  account: { who: 'merchants, of their own account', tokens: ['merchant'], roles: 'account' },
+  merchantOrSuperAdmin: { who: 'merchants and super admins, of their own account', tokens: ['merchant', 'superAdmin'], roles: 'account' },
+  staff: { who: 'merchants, in whatever role', tokens: ['merchant'], roles: staffRoles },
+  merchant: { who: 'merchants who are OWNER or MANAGER', tokens: ['merchant'], roles: managers },
+  owner: { who: 'merchants who are OWNER', tokens: ['merchant'], roles: owners },
+  approvedMerchant: {
+    who: 'merchants who are OWNER of a shop whose KYB record is approved',
+    tokens: ['merchant'],
+    roles: owners,
     approvedKyb: true,
   },
-  management: { who: "merchants, and the shop's secret key", tokens: ['merchant'], key: 'server' },
-  storefront: {
-    who: "merchants, and the shop's publishable or secret key",
+  approvedMerchantOrSuperAdmin: {
+    who: 'merchants who are OWNER of a shop whose KYB record is approved, and super admins',
+    tokens: ['merchant', 'superAdmin'],
+    roles: owners,
+    approvedKyb: true,
+  },
+  ownerManagement: { who: "merchants who are OWNER, and the shop's secret key", tokens: ['merchant'], roles: owners, key: 'server' },
+  management: {
+    who: "merchants who are OWNER or MANAGER, and the shop's secret key",
     tokens: ['merchant'],
+    roles: managers,
+    key: 'server',
+  },
+  catalogRead: {
+    who: "merchants who are OWNER, MANAGER or READ_ONLY, and the shop's secret key",
+    tokens: ['merchant'],
+    roles: readers,
+    key: 'server',
+  },
+  customerRead: {
+    who: "merchants who are OWNER, MANAGER or READ_ONLY, and the shop's secret key",
+    tokens: ['merchant'],
+    roles: readers,
+    key: 'server',
+  },
+  orderRead: { who: "merchants in whatever role, and the shop's secret key", tokens: ['merchant'], roles: staffRoles, key: 'server' },
+  fulfilment: {
+    who: "merchants who are OWNER, MANAGER or FULFILMENT, and the shop's secret key",
+    tokens: ['merchant'],
+    roles: fulfillers,
+    key: 'server',
+  },
+  storefront: {
+    who: "merchants who are OWNER or MANAGER, and the shop's publishable or secret key",
+    tokens: ['merchant'],
+    roles: managers,
+    key: 'storefront',
+    browsers: true,
+    limitsWrites: true,
+  },
+  storefrontRead: {
+    who: "merchants who are OWNER, MANAGER or READ_ONLY, and the shop's publishable or secret key",
+    tokens: ['merchant'],
+    roles: readers,
     key: 'storefront',
     browsers: true,
     limitsWrites: true,
@@ -60,16 +117,34 @@ const rules = {
     limitsWrites: true,
   },
   shopper: {
-    who: "the shop's customers, its publishable or secret key, and merchants",
+    who: "the shop's customers, its publishable or secret key, and merchants who are OWNER or MANAGER",
     tokens: ['customer', 'merchant'],
+    roles: managers,
     key: 'storefront',
     browsers: true,
     limitsWrites: true,
   },
   customer: { who: "the shop's customers", tokens: ['customer'], browsers: true, limitsWrites: true },
   order: {
-    who: "merchants, the shop's secret key, and its customers for their own",
+    who: "merchants in whatever role, the shop's secret key, and its customers for their own",
     tokens: ['merchant', 'customer'],
+    roles: staffRoles,
+    key: 'server',
+    browsers: true,
+    limitsWrites: true,
+  },
+  address: {
+    who: "merchants who are OWNER or MANAGER, the shop's secret key, and its customers for their own",
+    tokens: ['merchant', 'customer'],
+    roles: managers,
+    key: 'server',
+    browsers: true,
+    limitsWrites: true,
+  },
+  addressRead: {
+    who: "merchants who are OWNER, MANAGER or READ_ONLY, the shop's secret key, and its customers for their own",
+    tokens: ['merchant', 'customer'],
+    roles: readers,
     key: 'server',
     browsers: true,
     limitsWrites: true,
@@ -84,7 +159,7 @@ const rules = {
   processor: { who: 'payment processors, by their signature', unguarded: true, raw: true },
   provider: { who: 'service providers, by their signature', unguarded: true, raw: true, limitsWrites: true },
   internal: { who: 'callers on this machine, or with the metrics token', unguarded: true, mayAskFor: 'metricsToken' },
-} as const satisfies Record<string, AccessRule>
+} as const satisfies Record<string, AccessRule & SaysRoles>
 
 /** The words that a route may state. */
 export type Access = keyof typeof rules

@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { whereMessages } from '../core/operator-guard.ts'
-import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
+import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext, type TokenPrincipal } from '../core/principal.ts'
+import type { StaffRole } from '../core/roles.ts'
 import { networkOf, siteOf, siteTimes } from '../lib/networks.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
@@ -43,6 +44,7 @@ export const keyHeader = 'x-service-api-key'
 const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER', superAdmin: 'SUPER_ADMIN' })[kind]
 
 const needsRole = (kinds: readonly TokenKind[]) => new AppError('FORBIDDEN', `This needs the ${kinds.map(roleOf).join(' or ')} role`)
+const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `This needs the ${roles.join(' or ')} role in the shop`)
 
 /**
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
@@ -70,26 +72,31 @@ export const access = (
   const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, spacing, callers, whereRefused, trail } = deps
   const place: InRoom = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
 
-  async function ofToken(headers: Headers): Promise<Principal | undefined> {
+  async function ofToken(headers: Headers): Promise<TokenPrincipal | undefined> {
     const token = bearerOf(headers)
     return token === undefined ? undefined : identity.ofToken(token)
   }
 
-  async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Admitted> {
+  async function asToken(headers: Headers, { tokens: kinds = [], roles }: AccessRule, refusal: () => AppError): Promise<Admitted> {
     const principal = await ofToken(headers)
     if (!principal) throw refusal()
     if (!kinds.some((kind) => kind === principal.kind)) throw needsRole(kinds)
     if (principal.kind === 'superAdmin') return { principal, shop: undefined }
-    const shop =
-      principal.kind === 'customer'
-        ? await identity.shop(principal.shopId)
-        : await identity.shopOf(principal.id, headers.get('x-shop-id') ?? undefined)
-    return { principal, shop, shopIsMissing: shop === undefined }
+    if (principal.kind === 'customer') {
+      const shop = await identity.shop(principal.shopId)
+      return { principal, shop, shopIsMissing: shop === undefined }
+    }
+    const named = headers.get('x-shop-id') ?? undefined
+    const found = await identity.placeOf(principal.id, named)
+    if (!found) return { principal, shop: undefined, shopIsMissing: roles !== 'account' || named !== undefined }
+    const { shop, role } = found
+    if (roles !== 'account' && !roles?.includes(role)) throw needsStaff(roles ?? [])
+    return { principal: { ...principal, role }, shop }
   }
 
   /** Super admins from where the settings let them call: token, role, address, country, the first that fails, which goes on record. */
   async function asOperator(request: Request, route: string): Promise<Admitted> {
-    const principal = (await ofToken(request.headers)) ?? anonymous
+    const principal: Principal = (await ofToken(request.headers)) ?? anonymous
     const refuse = async (reason: Parameters<typeof trail.operatorRefused>[0]['reason'], refusal: AppError): Promise<never> => {
       await trail.operatorRefused({ actor: actorOf(deps, principal, request), route: `${request.method} ${route}`, reason })
       throw refusal
@@ -121,8 +128,8 @@ export const access = (
     const { tokens, key, integrationKey } = rule
     if (integrationKey) return asIntegration(headers)
     if (!tokens) return asKey(headers, rule, needsKey)
-    if (!key) return asToken(headers, tokens, needsToken)
-    if (!headers.has(keyHeader)) return asToken(headers, tokens, needsEither)
+    if (!key) return asToken(headers, rule, needsToken)
+    if (!headers.has(keyHeader)) return asToken(headers, rule, needsEither)
     return asCustomerOfKey(headers, rule, await asKey(headers, rule, needsEither))
   }
 
@@ -222,8 +229,8 @@ export const access = (
   }
 
   /** An approval is final: it need not be asked for again inside a write. */
-  async function assertApproved({ kind, id }: Principal): Promise<void> {
-    if (kind === 'merchant' && !(await isApproved(id)))
+  async function assertApproved({ principal, shop }: Admitted): Promise<void> {
+    if (principal.kind === 'merchant' && shop && !(await isApproved(shop.merchantId)))
       throw new AppError('FORBIDDEN', 'This needs an approved KYB record: file one by POST /kyb, and an operator decides')
   }
 
@@ -242,7 +249,7 @@ export const access = (
       // Before anything else refuses: the trail says whom.
       callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
-      if (rule.approvedKyb) await assertApproved(caller.principal)
+      if (rule.approvedKyb) await assertApproved(caller)
       await limitWrite(rule, request, caller.principal)
     }
   }

@@ -2,7 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Asked, type CsvList, type CsvPiece, csvPieces } from '../core/csv-list.ts'
 import { AppError } from '../core/errors.ts'
-import type { Admitted } from '../core/principal.ts'
+import { mayExport } from '../core/principal.ts'
 import { type Table, tableOfSchema } from '../lib/csv-table.ts'
 import { dayOf } from '../lib/day.ts'
 import type { Key, Slice } from '../lib/page.ts'
@@ -28,13 +28,6 @@ export function csvOf<Schema extends ListSchema, Query = object, Params = object
   return { name, table, keyOf, order, read } as unknown as CsvList
 }
 
-/**
- * Whether a caller may take a list along: merchants, and whoever has a secret key. What a publishable key sees is everybody's to read, and a whole list costs
- * more than a page. Contract, section 4a: staff who only fulfil or read may not, which is asked here.
- */
-export const mayExport = ({ principal }: Admitted): boolean =>
-  principal.kind === 'merchant' || (principal.kind === 'key' && principal.scopes.includes('server'))
-
 /** Longer than any honest reader takes for the largest list; who reads drop by drop keeps others from theirs. */
 const exportMaxMs = 60 * 60_000
 
@@ -53,7 +46,7 @@ export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots
         const { query = {}, params = {} } = context as { query?: object; params?: object }
         const admitted = deps.callers.get(request)
         if (!admitted?.shop) throw new AppError('NOT_FOUND', 'No such shop')
-        if (!mayExport(admitted)) throw new AppError('FORBIDDEN', 'Lists are exported by merchants and by the secret key')
+        if (!mayExport(admitted.principal)) throw new AppError('FORBIDDEN', 'Lists are exported by owners, managers and the secret key')
         return exported(deps, list, { shop: admitted.shop, principal: admitted.principal, query, params }, request)
       },
     }),

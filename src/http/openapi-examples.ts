@@ -26,6 +26,7 @@ const kindsBySegment: Record<string, IdKind> = {
   'service-providers': 'serviceProvider',
   sessions: 'session',
   shops: 'shop',
+  staff: 'staff',
   'webhook-endpoints': 'endpoint',
 }
 

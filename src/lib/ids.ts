@@ -4,6 +4,7 @@ export const idPrefixes = {
   merchant: 'mer',
   user: 'usr',
   shop: 'shop',
+  staff: 'staff',
   customer: 'cus',
   product: 'prod',
   variant: 'var',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { auditLog } from '../../db/schema/people.ts'
 import { system } from '../../src/core/change.ts'
+import { accessRules } from '../../src/http/access-rules.ts'
 import { decideKyb } from '../../src/modules/kyb/index.ts'
 import { createLender } from '../../src/modules/lender/index.ts'
 import { registerMethodology } from '../../src/modules/methodology/index.ts'
@@ -22,6 +23,7 @@ import { drawn } from '../support/pictures.ts'
 import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
+import { invited } from '../support/staff.ts'
 import { begunTotp, codeAt, confirmedTotp } from '../support/totp.ts'
 import { methodology, provider, walletOf } from '../support/trust.ts'
 
@@ -90,6 +92,14 @@ const changes: Record<string, Prepare> = {
   'PUT /shops/v2/mail': () => ({
     path: '/shops/v2/mail',
     body: { senderName: `${planted} Shop`, replyTo: `${planted}@example.com`, language: 'mn' },
+  }),
+  'POST /shops/v2/staff': () => ({ path: '/shops/v2/staff', body: { email: `${planted}@example.com`, role: 'MANAGER' } }),
+  'PATCH /shops/v2/staff/:id': async (shop) => ({
+    path: `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
+    body: { role: 'OWNER' },
+  }),
+  'DELETE /shops/v2/staff/:id': async (shop) => ({
+    path: `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
   }),
   'POST /shops/v2/private-key/rotate': () => ({ path: '/shops/v2/private-key/rotate', body: { graceSeconds: 3_600 } }),
   'POST /shops/v2/custody/wallet': () => ({ path: '/shops/v2/custody/wallet' }),
@@ -304,8 +314,11 @@ async function borrowing(shop: Selling): Promise<Selling> {
 const changesNothing = new Set(['POST /admin/lending-application/credit-tier/preview'])
 
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
-const ofMerchants = ['loggedIn', 'merchant', 'merchantOrSuperAdmin', 'approvedMerchant', 'approvedMerchantOrSuperAdmin', 'management']
-const audited = new Set([...ofMerchants, 'order', 'superAdmin', 'operator'])
+const ofMerchants = [
+  'loggedIn',
+  ...Object.entries(accessRules).flatMap(([word, { roles, browsers }]) => (roles !== undefined && !browsers ? [word] : [])),
+]
+const audited = new Set([...ofMerchants, 'order', 'address', 'superAdmin', 'operator'])
 
 const from = '203.0.113.7'
 

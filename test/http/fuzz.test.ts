@@ -17,7 +17,9 @@ import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
 import { disableDiscounts } from '../../src/modules/discount/index.ts'
 import { createLender } from '../../src/modules/lender/index.ts'
+import { keepInvitation } from '../../src/modules/member/index.ts'
 import { registerMethodology } from '../../src/modules/methodology/index.ts'
+import { issueToken } from '../../src/modules/one-time-token/index.ts'
 import { currentKeys } from '../../src/modules/shop/service.ts'
 import { createPlatformWallet } from '../../src/modules/trust/index.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
@@ -77,6 +79,10 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /v2/orders/{id}/notes': ordersToSend,
   'PATCH /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
   'POST /webhook-endpoints': noEndpoints,
+  'GET /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
+  'PATCH /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
+  'DELETE /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
+  'POST /auth/invitation': async () => ({ token: [(await invitation()).token] }),
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
   'GET /shops/v2/processor-accounts/{processor}': ownAccount,
   'DELETE /shops/v2/processor-accounts/{processor}': ownAccount,
@@ -112,6 +118,17 @@ const preparations: Record<string, () => Promise<Given>> = {
   'PATCH /admin/shops/{id}': async () => ({ id: [(await world.app.merchant()).shop.id] }),
 }
 type Given = Record<string, readonly unknown[]>
+
+/** Somebody who was invited to the shop by whose keys the run goes on: not by the route, of which there are so many an hour. */
+async function invitation(): Promise<{ id: string; token: string }> {
+  const { deps } = world.app
+  const { id: shopId } = world.everyone.merchant.shop
+  const email = `${deps.newId('attempt')}@example.com`
+  return deps.db.write(async (tx) => {
+    const { member } = await keepInvitation(tx, deps, { shopId, email, role: 'READ_ONLY', byLink: true })
+    return { id: member.id, token: await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email }) }
+  })
+}
 
 /** Pictures of the shop by whose keys the run goes on. */
 async function ownPictures(): Promise<{ id: string; url: string }[]> {

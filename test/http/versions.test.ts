@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { variants } from '../../db/schema/catalog.ts'
 import { AppError } from '../../src/core/errors.ts'
+import { staffRoles } from '../../src/core/roles.ts'
+import { accessRules } from '../../src/http/access-rules.ts'
 import { expectedOf } from '../../src/http/versions.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type Answer, testApp } from '../support/app.ts'
@@ -13,6 +15,7 @@ import { drafted, path as lendingPath } from '../support/lending.ts'
 import { drawn } from '../support/pictures.ts'
 import { lenderIn } from '../support/repayments.ts'
 import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
+import { invited } from '../support/staff.ts'
 import { methodology, providerIn, walletOf } from '../support/trust.ts'
 
 type Subject = {
@@ -64,6 +67,14 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     path: '/shops/v2/mail',
     body: (nth) => ({ senderName: `Sender ${nth}` }),
   }),
+  'PATCH /shops/v2/staff/:id': async (shop) => {
+    const path = `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER')).id}`
+    return { read: path, path, body: (nth) => ({ role: staffRoles[nth % staffRoles.length] }) }
+  },
+  'DELETE /shops/v2/staff/:id': async (shop) => {
+    const path = `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER')).id}`
+    return { read: path, path, raises: false }
+  },
   'PUT /shops/v2/payment-methods': () => ({
     read: '/shops/v2/payment-methods',
     path: '/shops/v2/payment-methods',
@@ -195,7 +206,10 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   },
 }
 
-const management = new Set(['merchant', 'approvedMerchant', 'management', 'superAdmin'])
+const management = new Set([
+  'superAdmin',
+  ...Object.entries(accessRules).flatMap(([word, { roles = 'account', browsers }]) => (roles !== 'account' && !browsers ? [word] : [])),
+])
 
 test('every route by which somebody manages a record has its place in this test', async () => {
   await using app = await testApp()

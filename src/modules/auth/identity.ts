@@ -5,11 +5,11 @@ import {
   type KnownKey,
   keyAndShop,
   keyAndShopNow,
+  placeOf,
   publicShopContextNamed,
   type ShopDeps,
   shopContext,
   shopContextNamed,
-  shopContextOf,
 } from '../shop/index.ts'
 import { type Subject, subjectOf } from './domain.ts'
 import type { AuthStore } from './store.ts'
@@ -29,7 +29,7 @@ export function createIdentity(deps: IdentityDeps): Identity {
       if (!subject) return undefined
       const { id, sessionId, role, shopId } = subject
       if (role === 'CUSTOMER') return shopId === undefined ? undefined : { kind: 'customer', id, sessionId, shopId }
-      return { kind: role === 'MERCHANT' ? 'merchant' : 'superAdmin', id, sessionId }
+      return role === 'MERCHANT' ? { kind: 'merchant', id, sessionId } : { kind: 'superAdmin', id, sessionId }
     },
     async ofKey(presented) {
       const key = await keyAndShop(deps, presented)
@@ -42,7 +42,7 @@ export function createIdentity(deps: IdentityDeps): Identity {
     shopNamed: (name) => shopContextNamed(deps, name),
     publicShopNamed: (name) => publicShopContextNamed(deps, name),
     shop: (id) => shopContext(deps, id),
-    shopOf: (merchantId, shopId) => shopContextOf(deps, { merchantId, shopId }),
+    placeOf: (userId, shopId) => placeOf(deps, { userId, shopId }),
   }
 }
 

@@ -51,7 +51,7 @@ async function blogsFor(deps: BlogDeps, { query: { q = '' }, shop, principal }: 
 export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
   routes(deps, 'Blogs')
     .get('/blogs', ({ query, shop, principal }) => blogsFor(deps, { query, shop, principal }, sliceOf(query)), {
-      access: 'storefront',
+      access: 'storefrontRead',
       csv: csvOf('blogs', Blogs, (asked: Blogsearch, slice) => blogsFor(deps, asked, slice)),
       query: ListBlogs,
       response: { 200: Blogs, ...errorResponses(401, 403, 404) },
@@ -62,7 +62,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       },
     })
     .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {
-      access: 'storefront',
+      access: 'storefrontRead',
       versioned: true,
       params: RecordId,
       response: { 200: BlogRecord, ...errorResponses(401, 403, 404) },

@@ -96,14 +96,14 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
     )
     .get('/collection-v2', ({ query, shop }) => listCollections(deps, shop, sliceOf(query)), {
-      access: 'management',
+      access: 'catalogRead',
       query: t.Object(pageQuery),
       csv: csvOf('collections', Collections, ({ shop }, slice) => listCollections(deps, shop, slice)),
       response: { 200: Collections, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's collections", description: 'Published or not, newest first.' },
     })
     .get('/collection-v2/:id', ({ params, shop }) => readCollection(deps, shop, params.id), {
-      access: 'management',
+      access: 'catalogRead',
       versioned: true,
       params: RecordId,
       response: { 200: CollectionWithIds, ...errorResponses(401, 403, 404) },

@@ -136,7 +136,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
     )
     .get('/product-v2', ({ query: { page, limit, ...query }, shop }) => listProducts(deps, shop, query, sliceOf({ page, limit })), {
-      access: 'management',
+      access: 'catalogRead',
       csv: csvOf(
         'products',
         ManagedProducts,
@@ -153,7 +153,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
     })
     .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {
-      access: 'management',
+      access: 'catalogRead',
       csv: csvOf('low-stock', LowStock, ({ shop }, slice) => lowStock(deps, shop, slice), { keyOf: ({ variantId }) => variantId }),
       query: t.Object(pageQuery),
       response: { 200: LowStock, ...errorResponses(401, 403, 404) },
@@ -167,7 +167,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       '/product-v2/:id/variants/:variantId/stock',
       ({ params, query, shop }) => stockHistoryOf(deps, shop, { productId: params.id, variantId: params.variantId }, sliceOf(query)),
       {
-        access: 'management',
+        access: 'catalogRead',
         params: VariantParams,
         csv: csvOf(
           'stock-history',
@@ -184,7 +184,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
     )
     .get('/product-v2/:id', ({ params, shop }) => readProduct(deps, shop, params.id), {
-      access: 'management',
+      access: 'catalogRead',
       versioned: true,
       params: RecordId,
       response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },

@@ -82,7 +82,7 @@ const customerIdOf = (principal: Principal): string | undefined => (principal.ki
 export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
   routes(deps, 'Customers')
     .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
-      access: 'management',
+      access: 'customerRead',
       csv: csvOf('customers', Customers, ({ shop, query: { q, email } }: Asked<{ q?: string; email?: string }>, slice) =>
         listCustomers(deps, shop, { q, email }, slice),
       ),
@@ -111,7 +111,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       },
     )
     .get('/customer/:customerId', ({ params, shop }) => readCustomer(deps, shop, params.customerId), {
-      access: 'management',
+      access: 'customerRead',
       params: CustomerPath,
       response: { 200: CustomerRecord, ...errorResponses(401, 403, 404) },
       detail: {
@@ -123,7 +123,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       '/customer/:customerId/order-ids',
       ({ params, query, shop }) => orderIdsOf(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
       {
-        access: 'management',
+        access: 'customerRead',
         csv: csvOf('customer-order-ids', OrderIdRows, async ({ shop, params }: Asked<object, { customerId: string }>, slice) => {
           const { orderIds } = await orderIdsOf(deps, shop, params.customerId, slice)
           return { data: orderIds.map((id) => ({ id })) }
@@ -173,7 +173,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       ({ body, shop, principal, actor, once }) =>
         once(201, (write) => enterAddress(deps, { shop, actor, write }, customerIdOf(principal), body)),
       {
-        access: 'order',
+        access: 'address',
         idempotent: true,
         body: AddressInput,
         response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
@@ -184,7 +184,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       },
     )
     .get('/addresses/:id', ({ params, shop, principal }) => readAddress(deps, shop, customerIdOf(principal), params.id), {
-      access: 'order',
+      access: 'addressRead',
       params: RecordId,
       response: { 200: AddressRecord, ...errorResponses(401, 403, 404) },
       detail: {

@@ -13,7 +13,7 @@ export const goLiveRoutes = (deps: HttpDeps & GoLiveDeps) =>
         goLive(deps, { shop, actor, write }, ({ shop: live, publishableKey }) => ({ shop: shopView(live), publishableKey })),
       ),
     {
-      access: 'merchant',
+      access: 'owner',
       idempotent: true,
       response: { 200: LiveShop, ...errorResponses(401, 403, 404, 409, 422) },
       detail: {

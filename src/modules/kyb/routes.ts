@@ -9,7 +9,7 @@ import { AdminKybRecord, AdminKybRecords, DecideKyb, FileKyb, KybRecord, ListKyb
 export const kybRoutes = (deps: HttpDeps & KybDeps) =>
   routes(deps, 'KYB')
     .post('/kyb', ({ body, shop, actor, once }) => once(201, (write) => fileKyb(deps, { shop, actor, write }, body)), {
-      access: 'merchant',
+      access: 'owner',
       versioned: true,
       idempotent: true,
       exactNumbers: true,
@@ -29,7 +29,7 @@ export const kybRoutes = (deps: HttpDeps & KybDeps) =>
         return record
       },
       {
-        access: 'merchant',
+        access: 'owner',
         versioned: true,
         response: { 200: KybRecord, ...errorResponses(401, 403, 404) },
         detail: {

@@ -43,7 +43,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
       },
     )
     .get(path, async ({ params, shop }) => fileAnswer(await readDocument(deps, { merchantId: shop.merchantId }, whichOf(params))), {
-      access: { by: 'merchant', while: whileOn(deps) },
+      access: { by: 'owner', while: whileOn(deps) },
       params: DocumentPath,
       response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
       detail: {

@@ -29,7 +29,7 @@ import {
 /** What merchants do with their applications. There is none of it while the setting is off. */
 export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
   const isOn = () => deps.config.lendingPlatformEnabled
-  const merchant = { by: 'merchant', while: isOn } as const
+  const owner = { by: 'owner', while: isOn } as const
   const approvedMerchant = { by: 'approvedMerchant', while: isOn } as const
   return routes(deps, 'Lending')
     .post(
@@ -59,7 +59,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       '/lending-application',
       ({ query: { merchantId, ...page }, shop }) => listApplications(deps, shop.merchantId, merchantId, sliceOf(page)),
       {
-        access: merchant,
+        access: owner,
         csv: csvOf('lending-applications', LendingApplications, ({ shop, query }: Asked<{ merchantId?: string }>, slice) =>
           listApplications(deps, shop.merchantId, query.merchantId, slice),
         ),
@@ -69,7 +69,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       },
     )
     .get('/lending-application/:id', ({ params, shop }) => readApplication(deps, shop.merchantId, params.id), {
-      access: merchant,
+      access: owner,
       versioned: true,
       params: RecordId,
       response: { 200: LendingApplication, ...errorResponses(401, 403, 404) },
@@ -138,7 +138,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       },
     )
     .get('/lending-application/:id/checklist', ({ params, shop }) => checklist(deps, shop.merchantId, params.id), {
-      access: merchant,
+      access: owner,
       params: RecordId,
       response: { 200: LendingChecklist, ...errorResponses(401, 403, 404) },
       detail: {

@@ -36,7 +36,7 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
       },
     )
     .get('/media', ({ query, shop }) => listPictures(deps, shop, sliceOf(query)), {
-      access: 'management',
+      access: 'catalogRead',
       query: t.Object(pageQuery),
       csv: csvOf('media', MediaList, ({ shop }, slice) => listPictures(deps, shop, slice)),
       response: { 200: MediaList, ...errorResponses(401, 403, 404) },

@@ -1,5 +1,6 @@
 import { t } from 'elysia'
-import { CountryCode, CurrencyCode, Email, Instant, nullable, text } from '../../http/schema.ts'
+import { staffRoles } from '../../core/roles.ts'
+import { CountryCode, CurrencyCode, Email, Instant, nullable, oneOf, text } from '../../http/schema.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
@@ -28,6 +29,18 @@ export const SignupBody = t.Object({
 })
 export const MerchantRecord = t.Object({ id: t.String(), email: t.String(), createdAt: Instant }, { title: 'Merchant' })
 export const SignupAnswer = t.Object({ merchant: MerchantRecord, shop: ShopRecord })
-export const Me = t.Object({ merchant: MerchantRecord, shops: t.Array(ShopRecord), kyb: nullable(KybRecord) })
+export const Me = t.Object({
+  merchant: t.Object(
+    {
+      ...MerchantRecord.properties,
+      secondFactor: t.Boolean({ description: 'Whether a login asks for a code besides' }),
+    },
+    { title: 'Me' },
+  ),
+  shops: t.Array(
+    t.Object({ ...ShopRecord.properties, role: oneOf(staffRoles, { description: 'What they may do there' }) }, { title: 'ShopOfStaff' }),
+  ),
+  kyb: nullable(KybRecord),
+})
 
 export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, ...isoTimes({ createdAt }) })

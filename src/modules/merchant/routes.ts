@@ -3,8 +3,10 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { LoginAnswer } from '../auth/model.ts'
 import { type KybDeps, kybOf } from '../kyb/index.ts'
+import { shopsOfMember } from '../member/index.ts'
+import { hasFactor } from '../second-factor/index.ts'
 import { shopView } from '../shop/model.ts'
-import { login, type MerchantDeps, merchantShops, readMerchant, signUp } from './index.ts'
+import { login, type MerchantDeps, readMerchant, signUp } from './index.ts'
 import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
 
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
@@ -41,14 +43,25 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps & KybDeps) =>
     )
     .get(
       '/merchant/me',
-      async ({ principal }) => {
+      async ({ principal, shop }) => {
         const user = await readMerchant(deps, principal.id)
-        const [shops, kyb] = await Promise.all([merchantShops(deps, user.id), kybOf(deps, user.id)])
-        return { merchant: merchantView(user), shops: shops.map(shopView), kyb: kyb ?? null }
+        // Who is asked for it has their business approved: it is the owner's.
+        const owned = principal.kind === 'merchant' && principal.role === 'OWNER' ? shop.merchantId : undefined
+        const [places, secondFactor, kyb] = await Promise.all([
+          shopsOfMember(deps, user.id),
+          hasFactor(deps, user.id),
+          owned === undefined ? undefined : kybOf(deps, owned),
+        ])
+        const shops = places.map(({ shop: one, role }) => ({ ...shopView(one), role }))
+        return { merchant: { ...merchantView(user), secondFactor }, shops, kyb: kyb ?? null }
       },
       {
-        access: 'merchant',
+        access: 'account',
         response: { 200: Me, ...errorResponses(401, 403, 404) },
-        detail: { summary: 'The merchant who is logged in, with their shops and their KYB record' },
+        detail: {
+          summary: 'The merchant who is logged in, with the shops that they work in',
+          description:
+            'Also for somebody who works in no shop (any more). Each shop with their `role`, the one that they came to first before the others: it is meant where no `x-shop-id` is sent. `kyb`: the record of the business behind the shop that is meant, where they are its OWNER; else null.',
+        },
       },
     )

@@ -10,7 +10,7 @@ import { type Account, byAddress, normalEmail, signupByAddress, userAccount } fr
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { noteSignUp } from '../kpi/index.ts'
 import { assertNoFactor, passFactor, removeFactor } from '../second-factor/index.ts'
-import { assertNewShop, type NewShop, openShop, type Shop, shopsOf } from '../shop/index.ts'
+import { assertNewShop, type NewShop, openShop, type Shop } from '../shop/index.ts'
 import type { User } from './domain.ts'
 import type { MerchantDeps } from './parts.ts'
 
@@ -92,6 +92,18 @@ export async function createMerchant(
       return { user, shop }
     })
     .catch(refuseTaken('The e-mail address or the shop name is taken'))
+}
+
+/** A merchant who has no shop, ready to be put in: they join somebody else's. */
+export const newMerchant = (deps: MerchantDeps, credentials: Credentials, turn: PasswordTurn): Promise<User> =>
+  newUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
+
+/** Puts a merchant in who joins somebody else's shop, inside the write by which they do. */
+export async function insertMerchant(tx: Writer, deps: MerchantDeps, user: User, actor: Actor): Promise<void> {
+  await deps.userStore.insert(tx, user)
+  await noteSignUp(tx, { id: user.id, role: 'MERCHANT', at: user.createdAt })
+  const { after } = differenceOf(undefined, { email: user.email }, [])
+  await audit(tx, deps, { actor, action: 'merchant.created', subject: user.id, after })
 }
 
 /**
@@ -207,9 +219,6 @@ export const isMerchant = async ({ userStore }: Pick<MerchantDeps, 'userStore'>,
 /** The account with this e-mail address; undefined when there is none. */
 export const userWithEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
   userStore.findByEmail(normalEmail(email))
-
-/** The merchant's shops, oldest first. */
-export const merchantShops = (deps: MerchantDeps, id: string): Promise<Shop[]> => shopsOf(deps, id)
 
 /** Whether the instance has anybody who logs in, and a super admin. */
 export const hasUsers = ({ userStore }: MerchantDeps): Promise<boolean> => userStore.anyUser()

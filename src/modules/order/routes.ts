@@ -51,7 +51,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         return listOrders(deps, { ...filter, shopId: shop.id }, sliceOf({ page, limit }))
       },
       {
-        access: 'management',
+        access: 'orderRead',
         csv: csvOf(
           'orders',
           Orders,
@@ -127,7 +127,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       '/v2/refunds',
       ({ query: { page, limit, status }, shop }) => listRefunds(deps, { shopId: shop.id, status }, sliceOf({ page, limit })),
       {
-        access: 'management',
+        access: 'orderRead',
         csv: csvOf('refunds', Refunds, ({ shop, query: { status } }: Asked<{ status?: Refund['status'] }>, slice) =>
           listRefunds(deps, { shopId: shop.id, status }, slice),
         ),
@@ -173,7 +173,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
-        access: 'management',
+        access: 'fulfilment',
         idempotent: true,
         params: OrderIdParam,
         body: FulfilBody,
@@ -197,7 +197,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
-        access: 'management',
+        access: 'fulfilment',
         versioned: true,
         idempotent: true,
         params: OrderIdParam,
@@ -217,7 +217,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           sees: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
       {
-        access: 'management',
+        access: 'fulfilment',
         versioned: true,
         idempotent: true,
         params: FulfilmentIdParams,

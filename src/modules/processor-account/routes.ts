@@ -10,7 +10,7 @@ const path = '/shops/v2/processor-accounts/:processor'
 export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
   routes(deps, 'Payment methods')
     .get(path, ({ params, query, shop }) => readAccount(deps, shop, params.processor, query.mode), {
-      access: 'merchant',
+      access: 'owner',
       versioned: true,
       params: AccountParam,
       query: AccountQuery,
@@ -22,7 +22,7 @@ export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
       },
     })
     .put(path, ({ params, body, shop, actor, expected }) => putAccount(deps, { shop, actor, expected }, params.processor, body), {
-      access: 'merchant',
+      access: 'owner',
       largeJson: true,
       versioned: true,
       params: AccountParam,
@@ -41,7 +41,7 @@ export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
         set.status = 204
       },
       {
-        access: 'merchant',
+        access: 'owner',
         versioned: true,
         params: AccountParam,
         query: AccountQuery,

@@ -14,6 +14,7 @@ export {
   type NewShop,
   noteToldAgain,
   openShop,
+  placeOf,
   publicIdentityOf,
   publicShopContextNamed,
   publicShopNamed,
@@ -24,9 +25,7 @@ export {
   setTaxRates,
   shopContext,
   shopContextNamed,
-  shopContextOf,
   shopNamed,
   shopOf,
-  shopsOf,
 } from './service.ts'
 export { listShops, moveShop, verifyShops } from './status.ts'

@@ -41,7 +41,7 @@ const noStore = { 'cache-control': 'no-store' }
 export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'documents'>) =>
   routes(deps, 'Shops')
     .get('/shops/v2', async ({ shop }) => shopView(await readShop(deps, shop.id)), {
-      access: 'merchant',
+      access: 'staff',
       versioned: true,
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
@@ -120,7 +120,7 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
         return { privateKey: await readPrivateKey(deps, { shop, actor }) }
       },
       {
-        access: 'merchant',
+        access: 'owner',
         response: { 200: PrivateKey, ...errorResponses(401, 403, 404, 429) },
         detail: { summary: 'The secret API key', description: 'At most ten readings an hour, each on record.' },
       },
@@ -134,7 +134,7 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
         })
       },
       {
-        access: 'merchant',
+        access: 'owner',
         idempotent: true,
         body: RotateKey,
         response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
@@ -146,7 +146,7 @@ A cart that holds nothing with \`requiresShipping\` needs neither an address nor
       },
     )
     .post('/shops/v2/custody/wallet', async ({ shop, actor }) => walletView(await custodyWallet(deps, { shop, actor })), {
-      access: 'merchant',
+      access: 'owner',
       response: { 200: WalletRecord, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'Create the custodial wallet',

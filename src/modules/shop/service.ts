@@ -4,6 +4,7 @@ import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import type { StaffRole } from '../../core/roles.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { inBatches } from '../../lib/batches.ts'
@@ -13,6 +14,7 @@ import { sha256 } from '../../lib/seal.ts'
 import { audit, audited, nthLastTime } from '../audit/index.ts'
 import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import { noteVerified } from '../kpi/index.ts'
+import { addFirstOwner, placeOfMember } from '../member/index.ts'
 import { assertCurrencies, invalidRow, type MethodInput, methodsOf } from '../shipping/domain.ts'
 import {
   type ApiKey,
@@ -73,9 +75,6 @@ export async function shopOf(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, contex
   return known && age >= 0 && age < metMs ? known.shop : readShop(deps, context.id)
 }
 
-/** The shops of a merchant, oldest first. */
-export const shopsOf = ({ shopStore }: Pick<ShopDeps, 'shopStore'>, merchantId: string): Promise<Shop[]> => shopStore.listOf(merchantId)
-
 /** What a shop tells of itself besides; English is what it speaks where it has said nothing. */
 export async function publicIdentityOf(
   { shopStore }: Pick<ShopDeps, 'shopStore'>,
@@ -107,13 +106,14 @@ export async function publicShopContextNamed({ shopStore }: Pick<ShopDeps, 'shop
   return shop && isOpen(shop) ? contextOf(shop) : undefined
 }
 
-/** The merchant's shop with this id, or without one their first. */
-export async function shopContextOf(
-  { shopStore }: Pick<ShopDeps, 'shopStore'>,
-  { merchantId, shopId }: { merchantId: string; shopId: string | undefined },
-): Promise<ShopContext | undefined> {
-  const shop = await (shopId === undefined ? shopStore.firstOf(merchantId) : shopStore.find(shopId))
-  return shop?.merchantId === merchantId ? contextOf(shop) : undefined
+/** The shop with this id in which somebody works, or without one the first that they came to, and their role there. */
+export async function placeOf(
+  deps: Pick<ShopDeps, 'shopStore' | 'memberStore'>,
+  who: { userId: string; shopId: string | undefined },
+): Promise<{ shop: ShopContext; role: StaffRole } | undefined> {
+  const place = await placeOfMember(deps, who)
+  const shop = place && (place.shop ?? (await deps.shopStore.find(place.shopId)))
+  return shop && { shop: contextOf(shop), role: place.role }
 }
 
 /** What is needed to open a shop. */
@@ -165,6 +165,7 @@ export async function openShop(
   await deps.shopStore.insert(tx, shop)
   if (isApproved) await noteVerified(tx, { merchantId, shopIds: [shop.id], at: now })
   for (const kind of ['PUBLISHABLE', 'SECRET'] as const) await deps.shopStore.insertKey(tx, makeKey(deps, shop.id, kind, 'TEST').row)
+  await addFirstOwner(tx, deps, { shopId: shop.id, userId: merchantId })
   return shop
 }
 

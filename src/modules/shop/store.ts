@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { products } from '../../../db/schema/catalog.ts'
@@ -23,7 +23,6 @@ const keptMax = 1_000
 
 const byId = rowsOf(shops, ['id'])
 const byName = rowsOf(shops, ['name'])
-const ofMerchant = rowsOf(shops, ['merchantId'], asc(shops.id))
 const walletOf = rowsOf(wallets, ['shopId'])
 const mailOf = rowsOf(shopMail, ['shopId'])
 const approved = prepare((queries) =>
@@ -80,12 +79,6 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
     async findByName(name: string): Promise<Shop | undefined> {
       return read.first(byName, { name })
-    },
-    async firstOf(merchantId: string): Promise<Shop | undefined> {
-      return read.first(ofMerchant, { merchantId })
-    },
-    async listOf(merchantId: string): Promise<Shop[]> {
-      return read.select().from(shops).where(eq(shops.merchantId, merchantId)).orderBy(asc(shops.id)).limit(100)
     },
     async insert(tx: Writer, shop: Shop): Promise<void> {
       await tx.insert(shops).values(shop)

@@ -33,21 +33,21 @@ const toldEvents: object = { 'x-events': messageData }
 export const webhookRoutes = (deps: HttpDeps) =>
   routes(deps, 'Webhooks')
     .post('/webhook-endpoints', ({ body, shop, actor, once }) => once(201, (write) => createEndpoint(deps, { shop, actor, write }, body)), {
-      access: 'management',
+      access: 'ownerManagement',
       idempotent: true,
       body: CreateEndpoint,
       response: { 201: NewEndpoint, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: { summary: 'Have events sent to a URL', description: howItIsSent, ...toldEvents },
     })
     .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
-      access: 'management',
+      access: 'ownerManagement',
       query: t.Object(pageQuery),
       csv: csvOf('webhook-endpoints', Endpoints, ({ shop }, slice) => listEndpoints(deps, shop, slice)),
       response: { 200: Endpoints, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's webhook endpoints", description: 'Newest first.' },
     })
     .get('/webhook-endpoints/:id', ({ params, shop }) => findEndpoint(deps, shop, params.id), {
-      access: 'management',
+      access: 'ownerManagement',
       versioned: true,
       params: RecordId,
       response: { 200: EndpointRecord, ...errorResponses(401, 403, 404) },
@@ -60,7 +60,7 @@ export const webhookRoutes = (deps: HttpDeps) =>
         set.status = 204
       },
       {
-        access: 'management',
+        access: 'ownerManagement',
         versioned: true,
         params: RecordId,
         response: { 204: t.Void({ description: 'Nothing more is sent to it' }), ...errorResponses(401, 403, 404) },
@@ -68,7 +68,7 @@ export const webhookRoutes = (deps: HttpDeps) =>
       },
     )
     .get('/webhook-endpoints/:id/deliveries', ({ params, query, shop }) => listDeliveries(deps, shop, params.id, sliceOf(query)), {
-      access: 'management',
+      access: 'ownerManagement',
       params: RecordId,
       query: t.Object(pageQuery),
       csv: csvOf('webhook-deliveries', Deliveries, ({ shop, params }: Asked<object, { id: string }>, slice) =>

@@ -1,0 +1,15 @@
+export { memberFindings } from './check-store.ts'
+export type { MemberDeps } from './parts.ts'
+export {
+  addFirstOwner,
+  assertOwner,
+  invitedMember,
+  joinShop,
+  keepInvitation,
+  listMembers,
+  placeOfMember,
+  readMember,
+  removeMember,
+  setRole,
+  shopsOfMember,
+} from './service.ts'

@@ -1,0 +1,92 @@
+/** What each role of staff may call: written down by hand from the contract (4a, "Roles"), and asked of every route that merchants may call. */
+import { expect, test } from 'bun:test'
+import { mayExport } from '../../src/core/principal.ts'
+import { type StaffRole, staffRoles } from '../../src/core/roles.ts'
+import { accessRules } from '../../src/http/access-rules.ts'
+import { testApp } from '../support/app.ts'
+import { accepted } from '../support/credentials.ts'
+import { approved } from '../support/kyb.ts'
+import { staffOf } from '../support/staff.ts'
+import { accessManifest } from './access-manifest.ts'
+
+/** One's own account, and which shops one works in. */
+const anybodys = [
+  ...['GET /merchant/me', 'GET /shops/v2', 'POST /auth/password'],
+  ...['POST /auth/totp', 'POST /auth/totp/confirm', 'DELETE /auth/totp'],
+  ...['GET /auth/sessions', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id'],
+]
+const readsOrders = ['GET /v2/orders', 'GET /v2/orders/:id', 'GET /v2/refunds']
+const fulfils = ['POST /v2/orders/:id/fulfil', 'POST /v2/orders/:id/fulfilments', 'PATCH /v2/orders/:id/fulfilments/:fulfilmentId']
+const readsCatalog = [
+  ...['GET /product-v2', 'GET /product-v2/:id', 'GET /product-v2/low-stock', 'GET /product-v2/:id/variants/:variantId/stock'],
+  ...['GET /collection-v2', 'GET /collection-v2/:id', 'GET /blogs', 'GET /blogs/:id', 'GET /media'],
+]
+const readsCustomers = ['GET /customer', 'GET /customer/:customerId', 'GET /customer/:customerId/order-ids', 'GET /addresses/:id']
+const owners = [
+  ...['GET /shops/v2/private-key', 'POST /shops/v2/private-key/rotate', 'POST /shops/v2/custody/wallet', 'POST /shops/v2/go-live'],
+  ...['GET', 'PUT', 'DELETE'].map((method) => `${method} /shops/v2/processor-accounts/:processor`),
+  ...['GET /shops/v2/staff', 'POST /shops/v2/staff'],
+  ...['GET', 'PATCH', 'DELETE'].map((method) => `${method} /shops/v2/staff/:id`),
+  ...['POST /kyb', 'GET /kyb'],
+  ...['POST /lending-application', 'GET /lending-application', 'GET /lending-application/:id', 'PATCH /lending-application/:id'],
+  ...['POST /lending-application/:id/submit', 'POST /lending-application/:id/withdraw', 'GET /lending-application/:id/checklist'],
+  ...['PUT', 'GET', 'DELETE'].map((method) => `${method} /lending-application/:id/documents/:key`),
+  ...['POST /webhook-endpoints', 'GET /webhook-endpoints', 'GET /webhook-endpoints/:id', 'DELETE /webhook-endpoints/:id'],
+  'GET /webhook-endpoints/:id/deliveries',
+]
+
+const merchants = Object.entries(accessManifest)
+  .filter(([, access]) => accepted(access).includes('merchant'))
+  .map(([route]) => route)
+
+const mayCall: Record<StaffRole, (route: string) => boolean> = {
+  OWNER: () => true,
+  MANAGER: (route) => !owners.includes(route),
+  FULFILMENT: (route) => [...anybodys, ...readsOrders, ...fulfils].includes(route),
+  READ_ONLY: (route) => [...anybodys, ...readsCatalog, ...readsOrders, ...readsCustomers].includes(route),
+}
+
+test('every route that is named here is one that merchants may call', () => {
+  const named = [...anybodys, ...readsOrders, ...fulfils, ...readsCatalog, ...readsCustomers, ...owners]
+  expect(named.filter((route) => !merchants.includes(route))).toEqual([])
+  expect(merchants.length).toBeGreaterThan(named.length)
+})
+
+test('each role may call what the contract gives it, and everything else is 403, before a body is looked at', async () => {
+  await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
+  const owner = await app.merchant()
+  await approved(app, owner, await app.superAdmin())
+  const tokens = { OWNER: (await staffOf(app, owner, 'OWNER')).token } as Record<StaffRole, string>
+  for (const role of staffRoles.slice(1)) tokens[role] = (await staffOf(app, owner, role)).token
+  for (const role of staffRoles) {
+    for (const route of merchants) {
+      const [method = '', path = ''] = route.split(' ')
+      const body = method === 'GET' ? {} : { body: { noSuchField: true } }
+      const answer = await app.call(method, path.replace(/:\w+/g, 'none_00000000000000000000000000'), { token: tokens[role], ...body })
+      const refused = answer.status === 403 && /This needs the .* role in the shop/.test(answer.body.message)
+      expect([role, route, answer.status, refused]).toEqual([role, route, answer.status, !mayCall[role](route)])
+      if (!refused) expect([role, route, answer.status]).not.toEqual([role, route, 403])
+    }
+  }
+})
+
+test('whoever only reads changes nothing but their own account', () => {
+  const changes = merchants.filter((route) => !route.startsWith('GET ') && !anybodys.includes(route))
+  expect(changes.filter(mayCall.READ_ONLY)).toEqual([])
+  expect(changes.filter(mayCall.FULFILMENT)).toEqual(fulfils)
+})
+
+test('a rule that lets merchants in says in which roles, and one that does not says nothing of them', () => {
+  for (const [word, { tokens, roles }] of Object.entries(accessRules))
+    expect([word, roles !== undefined]).toEqual([word, tokens?.includes('merchant') ?? false])
+})
+
+test('lists are taken along by owners and managers, and by the secret key', () => {
+  const as = (role?: StaffRole) => mayExport({ kind: 'merchant', id: 'mer_1', sessionId: 'ses_1', role })
+  expect(staffRoles.filter((role) => as(role))).toEqual(['OWNER', 'MANAGER'])
+  expect(as()).toBe(false)
+  const shop = { id: 'shop_1', merchantId: 'mer_1', currency: 'USD', mode: 'TEST', origins: [] } as const
+  expect(mayExport({ kind: 'key', id: 'key_1', scopes: ['storefront', 'server'], shop })).toBe(true)
+  expect(mayExport({ kind: 'key', id: 'key_1', scopes: ['storefront'], shop })).toBe(false)
+  expect(mayExport({ kind: 'customer', id: 'cus_1', sessionId: 'ses_1', shopId: 'shop_1' })).toBe(false)
+})

@@ -9,6 +9,7 @@ import { checkpoint } from './checkpoint.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
+import { finishErasures } from './finish-erasures.ts'
 import { foldKpis } from './fold-kpis.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
@@ -41,6 +42,7 @@ const runs: Readonly<Record<JobName, Run>> = {
   'close-orders': closeOrders,
   'sweep-payments': sweep,
   forget,
+  'finish-erasures': finishErasures,
   'expire-carts': expireCarts,
   'fold-listings': foldListings,
   'approve-commissions': approveCommissions,

@@ -20,6 +20,7 @@ import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { customerAccountRoutes } from './modules/customer-account/routes.ts'
 import { discountRoutes } from './modules/discount/routes.ts'
+import { erasureRoutes } from './modules/erasure/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { jobRoutes } from './modules/job/routes.ts'
@@ -79,6 +80,7 @@ export function createApp(deps: AppDeps) {
     .use(mediaRoutes(deps))
     .use(publicMediaRoutes(deps))
     .use(customerRoutes(deps))
+    .use(erasureRoutes(deps))
     .use(customerAccountRoutes(deps))
     .use(giftCardRoutes(deps))
     .use(discountRoutes(deps))

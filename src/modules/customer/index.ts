@@ -3,7 +3,7 @@ export { addressesPerCustomerMax } from './domain.ts'
 export type { GuestOrders } from './guest-orders.ts'
 export { changeOwnAddress, changeOwnCustomer, listCustomers, ownAddresses, removeOwnAddress } from './own.ts'
 export type { CustomerDeps } from './parts.ts'
-export { joinTheRest, noteAddressProven } from './proof.ts'
+export { joinAllWithin, joinTheRest, noteAddressProven } from './proof.ts'
 export {
   accountOf,
   addAddress,

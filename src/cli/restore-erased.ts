@@ -20,7 +20,9 @@ export async function gatherErased(config: Config): Promise<{ ids: ReadonlySet<s
       const target = openedBefore(config, place) ?? (isShut ? undefined : await opened(config, place))
       if (!target) {
         isWhole = false
-        process.stderr.write(`The list of those who were erased in ${place.store.place} is sealed: set BACKUP_PASSPHRASE, so that it can be read.\n`)
+        process.stderr.write(
+          `The list of those who were erased in ${place.store.place} is sealed: set BACKUP_PASSPHRASE, so that it can be read.\n`,
+        )
         continue
       }
       const more = (await listedInPlace(target)).filter(({ customerId }) => !listed.has(customerId))

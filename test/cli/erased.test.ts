@@ -4,11 +4,11 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { backUp } from '../../jobs/back-up.ts'
 import { finishErasures } from '../../jobs/finish-erasures.ts'
+import { startS3 } from '../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
 import { planted, plantedAddress, tracesOf } from '../support/planted.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { startS3 } from '../clients/documents/s3-server.ts'
 import { describeProcesses, serve, souk } from './souk.ts'
 
 const passphrase = 'twelve words that nobody guesses'
@@ -74,7 +74,10 @@ describeProcesses('those who were erased', () => {
     copyFileSync(file, older)
     {
       await using app = await opened()
-      const again = { ...made, shop: { ...made.shop, post: (path: string, body: unknown) => app.call('POST', path, { key: made.shop.secretKey, body }) } }
+      const again = {
+        ...made,
+        shop: { ...made.shop, post: (path: string, body: unknown) => app.call('POST', path, { key: made.shop.secretKey, body }) },
+      }
       ok(await again.shop.post(`/v2/orders/${made.order.id}/fulfil`, {}))
       ok(await again.shop.post(`/customer/${made.id}/erase`, {}))
     }

@@ -38,7 +38,7 @@ export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 
 type NewCustomer = Pick<Customer, 'shopId' | 'email' | 'name'> & Partial<Pick<Customer, 'phone' | 'acceptsMarketing' | 'passwordHash'>>
 
-function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
+export function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
   const now = clock.now()
   const defaults = { phone: null, acceptsMarketing: false, passwordHash: null, emailProvenAt: null, erasedAt: null }
   return { ...defaults, ...given, id: newId('customer'), email: normalEmail(email), createdAt: now, updatedAt: now }
@@ -151,7 +151,7 @@ export function checkedAddress(input: AddressFields, field = ''): Address {
 }
 
 /** What of a new customer is on record: that there is a password, and never what anything of them is. */
-const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
+export const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
   differenceOf(undefined, { ...customer, hasPassword: passwordHash !== null }, ['acceptsMarketing', 'hasPassword'])
 
 export const addressDifference = (before: KnownAddress | undefined, after: KnownAddress | undefined): Difference =>
@@ -169,7 +169,7 @@ function assertNotErased(customer: Customer | undefined, shop: Pick<Shop, 'id'>)
 
 type Place = Partial<Pick<KnownAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
 
-function newAddress(
+export function newAddress(
   { clock, newId }: CustomerDeps,
   shop: Pick<Shop, 'id'>,
   input: AddressFields,

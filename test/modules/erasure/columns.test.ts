@@ -9,7 +9,7 @@ import { erasers } from '../../../src/modules/erasure/tables-store.ts'
 
 const decided: Readonly<Record<string, Columns>> = columnsOf
 const words = (text = ''): string[] => text.split(' ').filter((word) => word !== '')
-const tables = Object.values(schema).filter((one): one is SQLiteTable => is(one, SQLiteTable) || is(one, PgTable))
+const tables = Object.values(schema).filter((one) => is(one, SQLiteTable) || is(one, PgTable)) as unknown as SQLiteTable[]
 
 test('somebody has said of every column whether it is erased', () => {
   const found = Object.fromEntries(

@@ -129,7 +129,7 @@ const newIdAt = (at: number) => createNewId(() => Bun.randomUUIDv7('buffer', at)
 
 function newCustomer(insert: (row: typeof customers.$inferSelect) => void, shopId: string, at: number, name: string): string {
   const id = newIdAt(at)('customer')
-  const nothing = { phone: null, passwordHash: null, emailProvenAt: null, acceptsMarketing: false }
+  const nothing = { phone: null, passwordHash: null, emailProvenAt: null, erasedAt: null, acceptsMarketing: false }
   insert({ ...nothing, id, shopId, email: `${name}@example.com`, name, createdAt: at, updatedAt: at })
   return id
 }

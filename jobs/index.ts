@@ -10,6 +10,7 @@ import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
 import { fillSearch } from './fill-search.ts'
+import { finishErasures } from './finish-erasures.ts'
 import { foldKpis } from './fold-kpis.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
@@ -42,6 +43,7 @@ const runs: Readonly<Record<JobName, Run>> = {
   'close-orders': closeOrders,
   'sweep-payments': sweep,
   forget,
+  'finish-erasures': finishErasures,
   'expire-carts': expireCarts,
   'fold-listings': foldListings,
   'approve-commissions': approveCommissions,

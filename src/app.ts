@@ -17,9 +17,12 @@ import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
+import { customerImportRoutes } from './modules/customer/import-routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { customerAccountRoutes } from './modules/customer-account/routes.ts'
+import { customerExportRoutes } from './modules/customer-export/routes.ts'
 import { discountRoutes } from './modules/discount/routes.ts'
+import { erasureRoutes } from './modules/erasure/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { jobRoutes } from './modules/job/routes.ts'
@@ -81,6 +84,9 @@ export function createApp(deps: AppDeps) {
     .use(mediaRoutes(deps))
     .use(publicMediaRoutes(deps))
     .use(customerRoutes(deps))
+    .use(customerExportRoutes(deps))
+    .use(customerImportRoutes(deps))
+    .use(erasureRoutes(deps))
     .use(customerAccountRoutes(deps))
     .use(giftCardRoutes(deps))
     .use(discountRoutes(deps))

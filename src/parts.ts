@@ -15,6 +15,7 @@ import { creditParts } from './modules/credit/parts.ts'
 import { customerParts } from './modules/customer/parts.ts'
 import { customerAccountParts } from './modules/customer-account/parts.ts'
 import { discountParts } from './modules/discount/parts.ts'
+import { erasureParts } from './modules/erasure/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
@@ -106,6 +107,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(accountPageParts)
     .add(staffParts)
     .add(customerAccountParts)
+    .add(erasureParts)
     .add(operationsParts)
     .add((deps) => httpParts(deps, peers)).deps
 

@@ -30,6 +30,7 @@ import postgresCustomers from './postgres/0026_customers.sql' with { type: 'text
 import postgresOrders from './postgres/0027_orders.sql' with { type: 'text' }
 import postgresFinding from './postgres/0028_finding.sql' with { type: 'text' }
 import postgresStaff from './postgres/0029_staff.sql' with { type: 'text' }
+import postgresPeople from './postgres/0030_people.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -60,6 +61,7 @@ import sqliteCustomers from './sqlite/0026_customers.sql' with { type: 'text' }
 import sqliteOrders from './sqlite/0027_orders.sql' with { type: 'text' }
 import sqliteFinding from './sqlite/0028_finding.sql' with { type: 'text' }
 import sqliteStaff from './sqlite/0029_staff.sql' with { type: 'text' }
+import sqlitePeople from './sqlite/0030_people.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -92,6 +94,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0027_orders', statements: sqliteOrders },
   { tag: '0028_finding', statements: sqliteFinding },
   { tag: '0029_staff', statements: sqliteStaff },
+  { tag: '0030_people', statements: sqlitePeople },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -125,4 +128,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0027_orders', statements: postgresOrders },
   { tag: '0028_finding', statements: postgresFinding },
   { tag: '0029_staff', statements: postgresStaff },
+  { tag: '0030_people', statements: postgresPeople },
 ]

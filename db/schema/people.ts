@@ -26,6 +26,8 @@ export const customers = table(
     passwordHash: text('password_hash'),
     /** When they showed that they read what goes to this e-mail address; null: they have not, or it is another since. */
     emailProvenAt: instant('email_proven_at'),
+    /** When their personal data was erased; nothing of a person is in the row since. */
+    erasedAt: instant('erased_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },

@@ -46,7 +46,10 @@ export const addresses = table(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
-  (address) => [index('addresses_customer').on(address.customerId, address.id)],
+  (address) => [
+    index('addresses_customer').on(address.customerId, address.id),
+    index('addresses_entered').on(address.enteredBy).where(sql`entered_by is not null`),
+  ],
 )
 
 /** What a customer has ordered and paid, by currency: kept in the writes of their orders. */
@@ -105,7 +108,11 @@ export const giftCards = table(
     /** Raised by whoever changes the record by hand, not by its balance: what `ETag` and `If-Match` go by. */
     version: int('version').notNull().default(1),
   },
-  (card) => [uniqueIndex('gift_cards_code').on(card.shopId, card.codeHash), index('gift_cards_shop').on(card.shopId, card.id)],
+  (card) => [
+    uniqueIndex('gift_cards_code').on(card.shopId, card.codeHash),
+    index('gift_cards_shop').on(card.shopId, card.id),
+    index('gift_cards_customer').on(card.customerId).where(sql`customer_id is not null`),
+  ],
 )
 
 /**

@@ -101,8 +101,21 @@ function tell(one: Made): boolean {
   return tellLooked(one.looked) && missing.length === 0
 }
 
+/** Those that a command has opened: a passphrase is asked for once. */
+const openedPlaces = new WeakMap<Config, Map<string, BackupTarget>>()
+/** A place that this command has opened already. */
+export const openedBefore = (config: Config, place: ReturnType<typeof placesOf>[number]): BackupTarget | undefined =>
+  openedPlaces.get(config)?.get(place.store.place)
+
 /** A place that is there already. The passphrase is asked for where it is sealed and the settings have none. */
 export async function opened(config: Config, place: ReturnType<typeof placesOf>[number]): Promise<BackupTarget> {
+  const target = await openedNow(config, place)
+  const known = openedPlaces.get(config) ?? new Map<string, BackupTarget>()
+  openedPlaces.set(config, known.set(place.store.place, target))
+  return target
+}
+
+async function openedNow(config: Config, place: ReturnType<typeof placesOf>[number]): Promise<BackupTarget> {
   const mustAsk = config.backupPassphrase === undefined && (await isSealedPlace(place))
   const passphrase = mustAsk
     ? await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })

@@ -12,6 +12,7 @@ import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
 import { filterFindings } from '../modules/catalog/index.ts'
 import { customerFindings } from '../modules/customer/index.ts'
+import { erasureFindings } from '../modules/erasure/index.ts'
 import { kpiFindings } from '../modules/kpi/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import {
@@ -96,6 +97,7 @@ async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* mailFindings(db)
   yield* customerFindings(db)
   yield* memberFindings(db)
+  yield* erasureFindings(db)
 }
 
 /** The same of a file, begun at once in threads of its own: while its pages are checked. Of one that is damaged nobody asks for it. */

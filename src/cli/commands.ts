@@ -64,7 +64,7 @@ processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
     },
   },
   import: {
-    summary: 'Import the products of a Shopify CSV into a shop',
+    summary: 'Import the products, or the customers, of a Shopify CSV into a shop',
     positionals: ['FILE'],
     flags: {
       shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
@@ -72,6 +72,7 @@ processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
       overwrite: { meaning: 'Change products whose handle is known; otherwise they are skipped. Leaves their stock alone' },
       stock: { meaning: "With --overwrite: also set counts and tracking of known variants to the file's" },
       currency: { value: 'CODE', meaning: "Currency of the file's prices: the shop's, which is the default" },
+      customers: { meaning: 'The file holds customers, known by their e-mail address; goes with --dry-run and --overwrite alone' },
       'fetch-images': { meaning: "Then take the pictures that the shop's products show from other servers into the shop's own" },
       'data-dir': dataDir,
     },
@@ -82,6 +83,9 @@ again: nothing is made twice.
 Stock: new products and variants come with the counts of the file. Of known ones, --overwrite changes neither how many
 there are nor whether they are counted, unless --stock is given: then a file that was exported yesterday takes back what
 was sold since. Variants that the file does not name always stay. --dry-run says what would become of all of these.
+
+With --customers, Shopify's export of customers: names, phone, consent and the default address are taken, and what is not is
+told. Nobody gets a mail or a password: they claim their account by a mail that they ask for.
 
 With --fetch-images, pictures that products of the shop show from other servers are fetched, four at once, cleared of metadata and kept
 (see MEDIA_…). Addresses in private networks are not called but for OUTGOING_ALLOWED_NETWORKS. Where one cannot be had the product keeps

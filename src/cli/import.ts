@@ -18,6 +18,8 @@ const urlShownMax = 300
 export async function importFile({ config, positionals: [file = ''], values, switches }: Input): Promise<number> {
   const shopName = values.get('shop')
   if (shopName === undefined) throw new UsageError('--shop is missing: `souk import FILE --shop NAME`')
+  if (switches.has('customers'))
+    return (await import('./import-customers.ts')).importCustomersFile(config(), file, shopName, { switches, values })
   const given = values.get('currency')?.toUpperCase()
   if (given !== undefined && !isCurrency(given)) throw new UsageError('--currency must be an ISO 4217 currency in use, such as USD')
   const overwrite = switches.has('overwrite')

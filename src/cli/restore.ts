@@ -30,6 +30,7 @@ import {
 } from './documents.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
+import { erasedSince, gatherErased } from './restore-erased.ts'
 import { builtAsOf, keysBeside, type Moment, momentOf, shippedTarget } from './restore-moment.ts'
 
 /** The database is in place, and not all of its documents. */
@@ -86,11 +87,13 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
       () => dropUnfinished(target),
     )
     const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
+    const erased = await gatherErased(config)
     const { missing, state, secrets } = await replaceDatabase(config, { source, given, target, kept })
     interruption.end()
     if (secrets) replaceKeys(config, secrets)
     tellResult(config, target, state)
-    return missing === 0 ? 0 : incompleteStatus
+    tellErased(erasedSince(target, erased.ids))
+    return missing === 0 && erased.isWhole ? 0 : incompleteStatus
   } finally {
     lock.release()
   }
@@ -309,6 +312,13 @@ function tellResult(config: Config, target: string, state: FileState): void {
   process.stderr.write(
     `Its secrets are sealed under ${what}: put keys.json of that time into ${config.dataDir}, or restore it with --keys, before you start souk.\n`,
   )
+}
+
+function tellErased(customers: number): void {
+  if (customers > 0)
+    process.stdout.write(
+      `${customers === 1 ? 'A customer' : `${customers} customers`} of it ${customers === 1 ? 'was' : 'were'} erased since: the next start erases ${customers === 1 ? 'them' : 'all of them'} again before it lets anybody in.\n`,
+    )
 }
 
 /** Versions of the keys that the secrets of a database are sealed under and that nobody has here. */

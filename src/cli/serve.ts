@@ -5,6 +5,7 @@ import { openServiceManager } from '../clients/service-manager.ts'
 import type { Config } from '../config.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { tellOfSameDisk } from '../modules/backup/index.ts'
+import { replayErasures } from '../modules/erasure/index.ts'
 import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
 import { shipLog } from '../modules/log-shipping/index.ts'
@@ -79,6 +80,8 @@ export async function serve(
     await confirmDocumentStores(instance.deps)
     counting = fillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
     await Promise.race([counting, Bun.sleep(countedMaxMs)])
+    // A database that was restored may be older than what was erased since.
+    await replayErasures(instance.deps)
     await prepare?.(instance)
     // What the last process left is looked for before anybody is let in, and done while they come.
     takingUp = takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))

@@ -25,6 +25,7 @@ const table = {
   'close-orders': { pattern: '45 * * * * *', byAge: true, overlaps: true },
   'sweep-payments': { pattern: '50 * * * * *', overlaps: true },
   forget: { pattern: '0 */10 * * * *', byAge: true },
+  'finish-erasures': { pattern: '5,15,25,35,45,55 * * * * *', ofProcess: true },
   'expire-carts': { pattern: '20 */10 * * * *', byAge: true },
   'fold-listings': { pattern: '15 * * * * *' },
   'fill-search': { pattern: '*/5 * * * * *', atStart: true },

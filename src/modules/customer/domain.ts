@@ -50,7 +50,7 @@ export const customerView = (customer: Customer, currency: string, { addressIds,
   addressIds,
   ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
   totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },
-  ...isoTimes(pick(customer, 'createdAt', 'updatedAt')),
+  ...isoTimes(pick(customer, 'erasedAt', 'createdAt', 'updatedAt')),
 })
 export type CustomerView = ReturnType<typeof customerView>
 

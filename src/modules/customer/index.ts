@@ -1,9 +1,10 @@
 export { customerFindings } from './check-store.ts'
 export { addressesPerCustomerMax } from './domain.ts'
 export type { GuestOrders } from './guest-orders.ts'
+export { type CustomersOptions, type CustomersReport, customersStopped, importCustomers } from './import.ts'
 export { changeOwnAddress, changeOwnCustomer, listCustomers, ownAddresses, removeOwnAddress } from './own.ts'
 export type { CustomerDeps } from './parts.ts'
-export { joinTheRest, noteAddressProven } from './proof.ts'
+export { joinAllWithin, joinTheRest, noteAddressProven } from './proof.ts'
 export {
   accountOf,
   addAddress,

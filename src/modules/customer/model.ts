@@ -32,6 +32,12 @@ export const CustomerRecord = t.Object(
       { amount: integer({ description: 'Minor units' }), currency: t.String() },
       { description: "Confirmed orders less refunds, in the shop's currency" },
     ),
+    erasedAt: nullable(
+      t.String({
+        format: 'date-time',
+        description: 'When their personal data was erased: what stands here of them since is nothing of theirs',
+      }),
+    ),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Customer' },

@@ -43,6 +43,14 @@ async function areThere({ guestOrders, db }: CustomerDeps, customer: Proven): Pr
   return false
 }
 
+/**
+ * The same of all of them, inside one write, for a customer whose data is erased in it: whether the address is proven is of no matter, since
+ * nobody can look at what they have any more.
+ */
+export async function joinAllWithin(tx: Writer, deps: CustomerDeps, customer: Proven, actor: Actor): Promise<void> {
+  while (await join(tx, deps, customer, actor));
+}
+
 async function join(tx: Writer, { guestOrders }: CustomerDeps, { id, shopId, email }: Proven, actor: Actor): Promise<boolean> {
   let isMore = false
   for (const orders of guestOrders) isMore = (await orders.join(tx, { id, shopId, email }, actor)) || isMore

@@ -38,9 +38,9 @@ export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 
 type NewCustomer = Pick<Customer, 'shopId' | 'email' | 'name'> & Partial<Pick<Customer, 'phone' | 'acceptsMarketing' | 'passwordHash'>>
 
-function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
+export function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCustomer): Customer {
   const now = clock.now()
-  const defaults = { phone: null, acceptsMarketing: false, passwordHash: null, emailProvenAt: null }
+  const defaults = { phone: null, acceptsMarketing: false, passwordHash: null, emailProvenAt: null, erasedAt: null }
   return { ...defaults, ...given, id: newId('customer'), email: normalEmail(email), createdAt: now, updatedAt: now }
 }
 
@@ -151,15 +151,25 @@ export function checkedAddress(input: AddressFields, field = ''): Address {
 }
 
 /** What of a new customer is on record: that there is a password, and never what anything of them is. */
-const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
+export const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
   differenceOf(undefined, { ...customer, hasPassword: passwordHash !== null }, ['acceptsMarketing', 'hasPassword'])
 
 export const addressDifference = (before: KnownAddress | undefined, after: KnownAddress | undefined): Difference =>
   differenceOf(before, after, ['customerId', 'enteredBy', 'isDefaultShipping', 'isDefaultBilling'])
 
+/**
+ * The customer of this shop, as they stand inside the write: nothing of a person comes to one whose data was erased.
+ * @throws AppError NOT_FOUND, CONFLICT
+ */
+function assertNotErased(customer: Customer | undefined, shop: Pick<Shop, 'id'>): Customer {
+  if (customer?.shopId !== shop.id) throw noSuchCustomer()
+  if (customer.erasedAt !== null) throw new AppError('CONFLICT', "The customer's personal data was erased: make another customer")
+  return customer
+}
+
 type Place = Partial<Pick<KnownAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
 
-function newAddress(
+export function newAddress(
   { clock, newId }: CustomerDeps,
   shop: Pick<Shop, 'id'>,
   input: AddressFields,
@@ -220,7 +230,7 @@ export async function createBookAddress(
 ): Promise<AddressView> {
   const address = newAddress(deps, by.shop, input, { customerId, isDefaultShipping, isDefaultBilling })
   return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
-    if (!(await deps.customerStore.find(by.shop.id, customerId, tx))) throw noSuchCustomer()
+    assertNotErased(await deps.customerStore.lock(tx, customerId), by.shop)
     await assertRoom(tx, deps, customerId)
     await deps.customerStore.insertAddress(tx, address)
     await leaveOneDefault(tx, deps, { ...address, customerId })
@@ -243,8 +253,7 @@ export function addAddress(
   const { shop } = by
   const { customerStore: store } = deps
   return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx, tell) => {
-    const customer = await store.find(shop.id, customerId, tx)
-    if (!customer) throw noSuchCustomer()
+    const customer = assertNotErased(await store.lock(tx, customerId), shop)
     const address = await store.findAddress(shop.id, addressId, tx)
     if (!address) throw noSuchAddress()
     if (address.customerId === null) await assertRoom(tx, deps, customerId)

@@ -1,1 +1,1 @@
-export { forgetExpiredKeys } from './service.ts'
+export { eraseAnswers, forgetExpiredKeys } from './service.ts'

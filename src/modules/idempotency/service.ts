@@ -131,3 +131,38 @@ export async function forgetExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'
   const now = clock.now()
   await inBatches(forgottenAtOnce, () => db.write((tx) => removeExpired(tx, now, forgottenAtOnce)))
 }
+
+const lookedAtAtOnce = 200
+/** What a request is answered whose answer was about somebody who is erased: its effect stays, and does not come again. */
+const erased = { statusCode: 404, message: 'What this was about was erased', error: 'Not Found' }
+
+/**
+ * Takes the kept answers of a shop's requests away that are about somebody: their keys stay used, so that nothing happens twice. In pieces,
+ * between which others have the thread.
+ * @param isAbout of the body of an answer, as JSON
+ * @returns how many it were
+ */
+export async function eraseAnswers(
+  { db, keyring }: Pick<Deps, 'db' | 'keyring'>,
+  shopId: string,
+  isAbout: (body: string) => boolean,
+): Promise<number> {
+  let count = 0
+  let last: Pick<IdempotencyRow, 'scope' | 'key'> | undefined
+  do {
+    const rows = await store.answersOf(db.read, shopId, last, lookedAtAtOnce)
+    const found = rows.filter(({ scope, key, sealedAnswer }) => {
+      const { status, body } = keptOf(keyring.unseal(sealedAnswer ?? '', answerSeal(scope, key)))
+      return status < 400 && isAbout(body)
+    })
+    if (found.length > 0)
+      await db.write(async (tx) => {
+        for (const row of found)
+          await store.exchange(tx, row, row.sealedAnswer ?? '', keyring.seal(keptText(404, erased), answerSeal(row.scope, row.key)))
+      }, locking)
+    count += found.length
+    last = rows[lookedAtAtOnce - 1]
+    await new Promise((resume) => setImmediate(resume))
+  } while (last)
+  return count
+}

@@ -1,5 +1,5 @@
-import { and, eq, gt, isNull, sql } from 'drizzle-orm'
-import type { Writer } from '../../../db/engine.ts'
+import { and, asc, eq, gt, isNotNull, isNull, like, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../db/engine.ts'
 import { changeOf, insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, sureChangeOf, valuesOf } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
@@ -48,6 +48,23 @@ export const idempotencyStore = {
   /** Makes the lease of an attempt longer, if it has not ended. */
   async renew(tx: Writer, { scope, key, attempt }: Attempt, now: number, ms: number): Promise<void> {
     await renew(tx, { leaseUntil: now + ms }, { scope, key, attempt, now })
+  },
+  /** Some of the answers that are kept of a shop's requests, by scope and key, from behind one on. */
+  async answersOf(from: Pick<Reader, 'select'>, shopId: string, after: Key | undefined, limit: number) {
+    const { scope, key, sealedAnswer } = idempotencyKeys
+    return from
+      .select({ scope, key, sealedAnswer })
+      .from(idempotencyKeys)
+      .where(and(isNotNull(sealedAnswer), like(scope, `% ${shopId} %`), after && sql`(${scope}, ${key}) > (${after.scope}, ${after.key})`))
+      .orderBy(asc(scope), asc(key))
+      .limit(limit)
+  },
+  /** Puts another answer in the place of one, if that is still the one. */
+  async exchange(tx: Writer, { scope, key }: Key, before: string, sealedAnswer: string): Promise<void> {
+    await tx
+      .update(idempotencyKeys)
+      .set({ sealedAnswer })
+      .where(and(eq(idempotencyKeys.scope, scope), eq(idempotencyKeys.key, key), eq(idempotencyKeys.sealedAnswer, before)))
   },
   async release(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
     await tx.run(release, { scope, key, attempt })

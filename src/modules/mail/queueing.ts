@@ -1,4 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
+import { isErasedEmail } from '../erasure/domain.ts'
 import type { MailBaseDeps } from './base.ts'
 import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
 import { mailStore as store } from './store.ts'
@@ -23,7 +24,7 @@ export const sendsMail = ({ config }: Pick<MailBaseDeps, 'config'>): boolean => 
 
 /**
  * Writes a mail into the queue, inside the write of what it tells of: nobody waits for a mail server. A second one under a key changes
- * nothing. Where no mail server is set, nothing is written.
+ * nothing. Where no mail server is set, and to those whose address was erased, nothing is written.
  * @param mail with the data of its template; it is kept sealed, and forgotten once the mail is sent
  */
 export async function queueMail<Template extends MailTemplate>(
@@ -32,6 +33,7 @@ export async function queueMail<Template extends MailTemplate>(
   { key, shopId, to, template, data, language, afterMs = 0 }: NewMail<Template>,
 ): Promise<void> {
   const { clock, newId, keyring, mailCounts } = deps
+  if (isErasedEmail(to)) return
   if (!sendsMail(deps)) {
     tx.afterCommit(() => mailCounts.add('dropped'))
     return

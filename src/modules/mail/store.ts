@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf } from '../../../db/prepared.ts'
 import { mails, shopMail } from '../../../db/schema/mail.ts'
@@ -110,6 +110,16 @@ export const mailStore = {
           (select id from mails where id < ${before} and status <> 'PENDING' order by id limit ${limit}) returning 1 as done`,
     )
     return rows.length
+  },
+  /** What waits in some lanes, by id from behind one on. */
+  async waiting(from: Selects, lanes: readonly string[], after: string, limit: number): Promise<Pick<Mail, 'id' | 'sealed'>[]> {
+    const { id, sealed, lane } = mails
+    return from
+      .select({ id, sealed })
+      .from(mails)
+      .where(and(pending, inArray(lane, [...lanes]), gt(id, after)))
+      .orderBy(asc(id))
+      .limit(limit)
   },
   async find(from: Selects, id: string): Promise<Mail | undefined> {
     const [mail] = await from.select().from(mails).where(eq(mails.id, id)).limit(1)

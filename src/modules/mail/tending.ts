@@ -1,7 +1,7 @@
 import { inBatches } from '../../lib/batches.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import type { MailBaseDeps } from './base.ts'
-import { keptMs } from './domain.ts'
+import { keptMs, laneOf, mailSeal } from './domain.ts'
 import { made } from './making.ts'
 import { giveUpExpired } from './sending.ts'
 import { mailStore as store } from './store.ts'
@@ -56,4 +56,27 @@ export async function sendTestMail(deps: MailBaseDeps, to: string): Promise<stri
   } catch (error) {
     return error instanceof Error ? error.message : 'internal error'
   }
+}
+
+const lookedAtAtOnce = 500
+
+/**
+ * The ids of a shop's mails that wait and are about somebody.
+ * @param isAbout of a mail, whom it goes to and what it says, as JSON
+ */
+export async function mailsAbout(
+  { db, keyring }: Pick<MailBaseDeps, 'db' | 'keyring'>,
+  shopId: string,
+  isAbout: (content: string) => boolean,
+): Promise<string[]> {
+  const lanes = [laneOf(shopId, 'order-confirmed'), laneOf(shopId, 'email-verify')]
+  const found: string[] = []
+  let last: string | undefined = ''
+  while (last !== undefined) {
+    const rows: Awaited<ReturnType<typeof store.waiting>> = await store.waiting(db.read, lanes, last, lookedAtAtOnce)
+    for (const { id, sealed } of rows) if (sealed !== null && isAbout(keyring.unseal(sealed, mailSeal(id)))) found.push(id)
+    last = rows[lookedAtAtOnce - 1]?.id
+    await new Promise((resume) => setImmediate(resume))
+  }
+  return found
 }

@@ -17,6 +17,7 @@ export const webhookEvents = [
   'order.fulfilment_updated',
   'order.disputed',
   'stock.low',
+  'customer.erased',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 export const disabledReasons = ['GONE', 'FAILING'] as const

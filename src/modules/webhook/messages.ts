@@ -113,6 +113,13 @@ export const messageData = {
         'As many of a variant are on hand as its `lowStockAt` says, or fewer, and were more before: once each time. By a sale, by hand, by an import, and by a change of `lowStockAt` itself',
     },
   ),
+  'customer.erased': t.Object(
+    { customerId: t.String() },
+    {
+      title: 'CustomerErasedMessage',
+      description: 'The personal data of a customer was erased: whoever keeps a copy of it erases it too. Nothing but the id is told',
+    },
+  ),
 } as const satisfies Record<WebhookEvent, TSchema>
 
 export type MessageData = { [Event in WebhookEvent]: Static<(typeof messageData)[Event]> }

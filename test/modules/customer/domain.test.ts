@@ -39,7 +39,7 @@ test('an address is answered without who entered it, and without what is no long
 test('a customer is answered without their password, with all orders, and with what was spent in the currency of the shop', () => {
   const shown = { id: 'cus_1', shopId: 'shop_1', email: 'a@example.com', name: 'Ann', phone: null, acceptsMarketing: false }
   const times = { createdAt: '1970-01-01T00:00:00.000Z', updatedAt: '1970-01-01T00:00:00.001Z' }
-  const customer: Customer = { ...shown, passwordHash: 'hash', emailProvenAt: 1, createdAt: 0, updatedAt: 1 }
+  const customer: Customer = { ...shown, passwordHash: 'hash', emailProvenAt: 1, erasedAt: null, createdAt: 0, updatedAt: 1 }
   const totals = [
     { currency: 'USD', orders: 1, spent: 100 },
     { currency: 'EUR', orders: 2, spent: 250 },
@@ -47,11 +47,18 @@ test('a customer is answered without their password, with all orders, and with w
   expect(customerView(customer, 'EUR', { addressIds: ['addr_1'], totals })).toEqual({
     ...shown,
     emailVerified: true,
+    erasedAt: null,
     ...times,
     addressIds: ['addr_1'],
     ordersCount: 3,
     totalSpent: { amount: 250, currency: 'EUR' },
   })
   const none = { addressIds: [], ordersCount: 0, totalSpent: { amount: 0, currency: 'EUR' } }
-  expect(customerView({ ...customer, emailProvenAt: null }, 'EUR')).toEqual({ ...shown, emailVerified: false, ...times, ...none })
+  expect(customerView({ ...customer, emailProvenAt: null }, 'EUR')).toEqual({
+    ...shown,
+    emailVerified: false,
+    erasedAt: null,
+    ...times,
+    ...none,
+  })
 })

@@ -1,0 +1,66 @@
+import { createReadStream, statSync } from 'node:fs'
+import type { Config } from '../config.ts'
+import { system } from '../core/change.ts'
+import { OperatorError } from '../core/errors.ts'
+import { type CustomersReport, importCustomers } from '../modules/customer/index.ts'
+import { shopContextNamed } from '../modules/shop/index.ts'
+import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
+import { interruptedStatus } from './interruption.ts'
+import { createProgress } from './progress.ts'
+import { withExistingInstance } from './with-instance.ts'
+
+const notesShownMax = 50
+
+/** `souk import FILE --customers`: the customers of a Shopify CSV into a shop, beside a running server. */
+export async function importCustomersFile(
+  config: Config,
+  file: string,
+  shopName: string,
+  { switches, values }: Pick<Input, 'switches' | 'values'>,
+): Promise<number> {
+  const strays = ['stock', 'fetch-images', 'currency'].filter((flag) => switches.has(flag) || values.has(flag))
+  if (strays.length > 0) throw new UsageError(`--${strays[0]} is for products: leave it out with --customers`)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found?.isFile()) throw new OperatorError(`${file} is ${found ? 'not a file' : 'not there'}`)
+  return withExistingInstance(config, async ({ deps }) => {
+    const shop = await shopContextNamed(deps, shopName)
+    if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
+    const progress = createProgress({ total: found.size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
+    const stop = new AbortController()
+    const interrupted = () => stop.abort()
+    process.once('SIGINT', interrupted)
+    const report = await importCustomers(deps, { shop, actor: system }, () => createReadStream(file), {
+      dryRun: switches.has('dry-run'),
+      overwrite: switches.has('overwrite'),
+      signal: stop.signal,
+      onProgress: (bytes, rows) => progress.at(bytes, `${rows.toLocaleString('en-US')} rows`),
+    }).finally(() => {
+      progress.end()
+      process.off('SIGINT', interrupted)
+    })
+    const status = tell(report)
+    if (report.complete) return status
+    process.stderr.write(
+      report.dryRun
+        ? 'Stopped before the end of the file.\n'
+        : 'Stopped before the end of the file. What was imported stays; run it again to go on: nothing is made twice.\n',
+    )
+    return interruptedStatus.SIGINT
+  })
+}
+
+/** Prints what came of it. The exit status is 1 when a row was left out. */
+function tell({ dryRun, rows, created, updated, skipped, failed, addresses, errors, notices, ...report }: CustomersReport): number {
+  const verb = dryRun ? 'would be ' : ''
+  process.stdout.write(
+    `${rows} rows: ${created} customers ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${addresses} addresses)\n`,
+  )
+  for (const { row, column, message } of notices.slice(0, notesShownMax))
+    process.stdout.write(`row ${row}${column ? `, ${column}` : ''}: ${message}\n`)
+  if (notices.length > notesShownMax || report.noticesTruncated) process.stdout.write('and more that was not taken\n')
+  for (const { row, column, message } of errors.slice(0, notesShownMax))
+    process.stderr.write(`row ${row}${column ? `, ${column}` : ''}: ${message}\n`)
+  if (failed > notesShownMax) process.stderr.write(`and ${failed - notesShownMax} more\n`)
+  return failed > 0 ? 1 : 0
+}

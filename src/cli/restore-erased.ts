@@ -1,0 +1,48 @@
+/** The lists of those who were erased, brought together before an older database takes the place of the present one. */
+import type { Config } from '../config.ts'
+import { isSealedPlace } from '../modules/backup/index.ts'
+import { erasedListOf, lineOf, listedIn, listedInPlace } from '../modules/erasure/index.ts'
+import { opened, openedBefore, placesOf } from './backup-places.ts'
+import { withReader } from './database-file.ts'
+import { explain } from './failure.ts'
+
+/**
+ * Adds to the list beside the database what the lists in all places for backups say besides.
+ * @returns the ids of all who are on it, and whether every place could be read
+ */
+export async function gatherErased(config: Config): Promise<{ ids: ReadonlySet<string>; isWhole: boolean }> {
+  const list = erasedListOf(config.dataDir)
+  const { listed } = listedIn((await list.read()) ?? [])
+  let isWhole = true
+  for (const place of placesOf(config)) {
+    try {
+      const isShut = config.backupPassphrase === undefined && (await isSealedPlace(place))
+      const target = openedBefore(config, place) ?? (isShut ? undefined : await opened(config, place))
+      if (!target) {
+        isWhole = false
+        process.stderr.write(
+          `The list of those who were erased in ${place.store.place} is sealed: set BACKUP_PASSPHRASE, so that it can be read.\n`,
+        )
+        continue
+      }
+      const more = (await listedInPlace(target)).filter(({ customerId }) => !listed.has(customerId))
+      await list.append(more.map(lineOf))
+      for (const one of more) listed.set(one.customerId, one)
+    } catch (error) {
+      isWhole = false
+      process.stderr.write(`The list of those who were erased in ${place.store.place} cannot be read. ${explain(error, {}).text}\n`)
+    }
+  }
+  return { ids: new Set(listed.keys()), isWhole }
+}
+
+/** How many of these a database file does not know as erased. */
+export function erasedSince(file: string, ids: ReadonlySet<string>): number {
+  if (ids.size === 0) return 0
+  const known = withReader(file, (connection) => {
+    const isThere = connection.query("select 1 from sqlite_master where name = 'erasures'").get() !== null
+    return isThere ? connection.query<{ customer_id: string }, []>('select customer_id from erasures').all() : []
+  })
+  const knownIds = new Set(known.map(({ customer_id }) => customer_id))
+  return [...ids].filter((id) => !knownIds.has(id)).length
+}

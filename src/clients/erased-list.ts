@@ -1,0 +1,37 @@
+import { open, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { ErasedList } from '../core/erased-list.ts'
+import { codeOf, make, syncDirectory } from './whole-files.ts'
+
+const lineFeed = 10
+
+/** The list in a data directory, for its owner alone. What a crash left of a line stays one that means nothing, on a line of its own. */
+export function createErasedList(dataDir: string): ErasedList {
+  const path = join(dataDir, 'erased.jsonl')
+  return {
+    path,
+    async read() {
+      const text = await readFile(path, 'utf8').catch((error: unknown) => {
+        if (codeOf(error) !== 'ENOENT') throw error
+        return undefined
+      })
+      return text?.split('\n').filter((line) => line !== '')
+    },
+    async append(lines) {
+      if (lines.length === 0) return
+      await make(dirname(path))
+      const file = await open(path, 'a+', 0o600)
+      try {
+        const { size } = await file.stat()
+        const last = Buffer.alloc(1)
+        if (size > 0) await file.read(last, 0, 1, size - 1)
+        const isTorn = size > 0 && last[0] !== lineFeed
+        await file.appendFile(`${isTorn ? '\n' : ''}${lines.join('')}`)
+        await file.sync()
+        if (size === 0) await syncDirectory(dirname(path))
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}

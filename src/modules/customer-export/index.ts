@@ -1,0 +1,1 @@
+export { exportCustomer } from './service.ts'

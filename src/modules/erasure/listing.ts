@@ -1,0 +1,97 @@
+/** The list of erasures where a restored database does not take it away: beside the database, and where backups are kept. */
+import { locking } from '../../core/change.ts'
+import { type BackupTarget, chunkOf, targetOf, textOf } from '../backup/index.ts'
+import { type Erasure, type Listed, lineOf, listedFolder, listedName, listedOf } from './domain.ts'
+import type { ErasureDeps } from './parts.ts'
+import { erasureStore as store } from './store.ts'
+
+type ListDeps = Pick<ErasureDeps, 'db' | 'erasedList' | 'erasedListed' | 'log'>
+const readAtOnce = 500
+
+/**
+ * Adds erasures to the list beside the database. They stand whether or not that can be done now: where the disk refuses, it is done again with
+ * the next look.
+ */
+export async function listNow({ erasedList, erasedListed, log }: Omit<ListDeps, 'db'>, erasures: readonly Erasure[]): Promise<void> {
+  try {
+    await erasedList.append(erasures.map(lineOf))
+    if (erasedListed.count !== undefined) erasedListed.count += erasures.length
+  } catch (error) {
+    erasedListed.count = undefined
+    log.error('erasures.not_listed', {
+      file: erasedList.path,
+      error,
+      advice: 'it is written again every few seconds: until then a backup that is restored brings them back',
+    })
+  }
+}
+
+/** What a list says, and how many of its lines say nothing. */
+export function listedIn(lines: readonly string[]): { listed: Map<string, Listed>; broken: number } {
+  const listed = new Map<string, Listed>()
+  let broken = 0
+  for (const line of lines) {
+    const one = listedOf(line)
+    if (one) listed.set(one.customerId, one)
+    else broken++
+  }
+  return { listed, broken }
+}
+
+/**
+ * Sees that the list beside the database has what the database knows: other processes erase too, and somebody may have taken the file away.
+ * Looks closer only where the two differ in number.
+ */
+export async function keepList(deps: ListDeps): Promise<void> {
+  const { db, erasedList, erasedListed, log } = deps
+  const inDatabase = await store.count(db.read)
+  const lines = await erasedList.read()
+  if (lines !== undefined && erasedListed.count === inDatabase) return
+  if (lines === undefined && inDatabase === 0) return
+  if (lines === undefined)
+    log.error('erasures.list_missing', {
+      file: erasedList.path,
+      erasures: inDatabase,
+      advice:
+        'it is written anew from this database: whoever was erased after this database was made, if it is a restored one, is in it again. Put the file back where there is a copy of it',
+    })
+  const { listed } = listedIn(lines ?? [])
+  let after: Erasure | undefined
+  do {
+    const rows = await store.next(db.read, after, readAtOnce)
+    await erasedList.append(rows.filter(({ customerId }) => !listed.has(customerId)).map(lineOf))
+    after = rows[readAtOnce - 1]
+  } while (after)
+  erasedListed.count = inDatabase
+}
+
+/** Puts what is not there yet into every place where backups of this database are kept. */
+export async function listInPlaces(deps: ErasureDeps, erasures: readonly Erasure[]): Promise<void> {
+  const { config, db, clock, log } = deps
+  const places = config.databaseUrl.startsWith('file:') && config.backupEnabled ? deps.backupPlaces : []
+  for (const erasure of erasures) {
+    if (erasure.listedAt !== null) continue
+    try {
+      for (const place of places) {
+        const { store: copies } = await targetOf(deps, place)
+        await copies.put(listedName(erasure.customerId), chunkOf(lineOf(erasure)))
+      }
+    } catch (error) {
+      log.warn('erasures.not_in_backups', { error, advice: 'tried again with every look, until it is in every place' })
+      return
+    }
+    await db.write((tx) => store.change(tx, erasure.customerId, { listedAt: clock.now() }), locking)
+  }
+}
+
+/** What the list in a place for backups says. @throws what the place says that does not answer, or opens with another passphrase */
+export async function listedInPlace({ store: copies }: Pick<BackupTarget, 'store'>): Promise<Listed[]> {
+  const names: string[] = []
+  for await (const { name } of copies.list(listedFolder)) names.push(name)
+  const found: Listed[] = []
+  for (const name of names) {
+    const one = listedOf((await textOf(copies, name)) ?? '')
+    if (one) found.push(one)
+  }
+  return found
+}

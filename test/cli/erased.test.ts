@@ -1,0 +1,110 @@
+/** Whoever was erased does not come back with an older database. */
+import { expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { backUp } from '../../jobs/back-up.ts'
+import { finishErasures } from '../../jobs/finish-erasures.ts'
+import { startS3 } from '../clients/documents/s3-server.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { temporaryDir } from '../support/database.ts'
+import { planted, plantedAddress, tracesOf } from '../support/planted.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+import { describeProcesses, serve, souk } from './souk.ts'
+
+const passphrase = 'twelve words that nobody guesses'
+const day = 24 * 60 * 60_000
+
+/** A shop with a customer who bought with an account and, elsewhere in the trail, as a guest; and with one who is not erased. */
+async function shopWith(app: TestApp) {
+  const shop = await sellingIn(app, { onHand: 20 })
+  const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+  const { id: other } = ok(await shop.post('/customer', { email: 'stays@example.com', name: 'Stays Here' })).body
+  ok(await shop.post(`/customer/${id}/addresses`, plantedAddress))
+  const order = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+  return { shop, id: String(id), other: String(other), order }
+}
+const sent = async ({ shop, order }: Awaited<ReturnType<typeof shopWith>>) => ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+
+/** What the shop says of somebody, of a served instance. */
+const nameOf = async (url: string, key: string, id: string) => {
+  const answer = await fetch(`${url}/customer/${id}`, { headers: { 'x-service-api-key': key } })
+  return ((await answer.json()) as { name?: string }).name
+}
+
+describeProcesses('those who were erased', () => {
+  test('are erased again where the machine was lost and the bucket alone is left, before anybody is let in', async () => {
+    await using server = startS3()
+    const bucket = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
+    const settings = { ...bucket, BACKUP_PASSPHRASE: passphrase } as Record<string, string>
+    const made = await (async () => {
+      await using app = await testApp(settings, { startAt: Date.now() })
+      const all = await shopWith(app)
+      await backUp(app.deps)
+      await sent(all)
+      ok(await all.shop.post(`/customer/${all.id}/erase`, {}))
+      await finishErasures(app.deps)
+      return all
+    })()
+    const elsewhere = join(temporaryDir(), 'new')
+    const restored = await souk(['restore', 'latest', '--data-dir', elsewhere], temporaryDir(), { settings })
+    expect(restored).toMatchObject({ status: 0, stderr: '' })
+    expect(restored.stdout).toContain('A customer of it was erased since: the next start erases them again before it lets anybody in.')
+    {
+      await using shop = await serve(elsewhere, { ...settings })
+      expect([await nameOf(shop.url, made.shop.secretKey, made.id), await nameOf(shop.url, made.shop.secretKey, made.other)]).toEqual([
+        '',
+        'Stays Here',
+      ])
+    }
+    const checked = await souk(['check', '--data-dir', elsewhere], temporaryDir(), { settings })
+    expect(checked).toMatchObject({ status: 0 })
+  })
+
+  test('are erased again where somebody puts an older file in its place by hand; a list that is gone is told and written anew', async () => {
+    const dataDir = temporaryDir()
+    const [file, older] = [join(dataDir, 'souk.db'), join(dataDir, 'older.db')]
+    const database = { url: `file:${file}`, dataDir, drop: async () => {} }
+    const list = join(dataDir, 'erased.jsonl')
+    let now = Date.now()
+    const opened = () => testApp({}, { database, startAt: now })
+    const made = await (async () => {
+      await using app = await opened()
+      return await shopWith(app)
+    })()
+    copyFileSync(file, older)
+    {
+      await using app = await opened()
+      const again = {
+        ...made,
+        shop: { ...made.shop, post: (path: string, body: unknown) => app.call('POST', path, { key: made.shop.secretKey, body }) },
+      }
+      ok(await again.shop.post(`/v2/orders/${made.order.id}/fulfil`, {}))
+      ok(await again.shop.post(`/customer/${made.id}/erase`, {}))
+    }
+    for (const ending of ['-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
+    copyFileSync(older, file)
+    now += day
+    {
+      await using app = await opened()
+      const { replayErasures } = await import('../../src/modules/erasure/index.ts')
+      expect((await tracesOf(app)).length).toBeGreaterThan(3)
+      expect(await replayErasures(app.deps)).toBe(1)
+      expect(await tracesOf(app)).toEqual([])
+      expect(await replayErasures(app.deps)).toBe(0)
+      // Open in the older database: it goes on without the person.
+      expect((await app.call('GET', `/v2/orders/${made.order.id}`, { key: made.shop.secretKey })).body.status).toBe('CONFIRMED')
+      const text = readFileSync(list, 'utf8')
+      rmSync(list)
+      await finishErasures(app.deps)
+      expect(readFileSync(list, 'utf8')).toBe(text)
+      expect(app.logged.filter(({ event }) => event === 'erasures.list_missing')).toHaveLength(1)
+      // What a crash left of a line is a line of its own, and said.
+      writeFileSync(list, `${text}{"customerId":"cus_`)
+      expect(await replayErasures(app.deps)).toBe(0)
+      expect(app.logged.filter(({ event }) => event === 'erasures.list_damaged')).toHaveLength(1)
+      await app.deps.erasedList.append(['{}\n'])
+      expect(readFileSync(list, 'utf8')).toBe(`${text}{"customerId":"cus_\n{}\n`)
+    }
+    expect(existsSync(file)).toBe(true)
+  })
+})

@@ -1,0 +1,63 @@
+/** All that is kept of somebody, in one JSON text. */
+import { describe, expect, test } from 'bun:test'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { CustomerExport } from '../../../src/modules/customer-export/model.ts'
+import { testApp } from '../../support/app.ts'
+import { mailServer } from '../../support/mail-server.ts'
+import { planted, plantedAddress } from '../../support/planted.ts'
+import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+
+describe('the export of a customer', () => {
+  test('holds the account, addresses, orders whole, carts, sessions, mails, gift cards and what is on record; nothing of anybody else', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const [shop, other] = [await sellingIn(app, { onHand: 200 }), await sellingIn(app)]
+    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
+    ok(await app.call('PATCH', '/customer/me', { token, body: { name: planted.name, phone: planted.phone, acceptsMarketing: true } }))
+    ok(await shop.post(`/customer/${id}/addresses`, plantedAddress))
+    const mine: string[] = []
+    // More than one page of them.
+    for (let nth = 0; nth < 21; nth++) mine.push((await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })).id)
+    ok(await shop.post(`/v2/orders/${mine[0]}/notes`, { text: planted.note }))
+    const guest = await shop.bought({ email: planted.email.toUpperCase() })
+    const stranger = await shop.bought({ email: 'stranger@example.com' })
+    await other.bought({ email: planted.email })
+    const carts = [await shop.cart({ token, email: planted.email }), await shop.cart({ email: planted.email })]
+    const card = await shop.giftCard(500, { customerId: id })
+
+    const answer = await shop.get(`/customer/${id}/export`)
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
+      200,
+      'application/json',
+      'no-store',
+    ])
+    const { body } = answer
+    const check = TypeCompiler.Compile(CustomerExport)
+    expect([...check.Errors(body)].slice(0, 3).map(({ path, message }) => `${path} ${message}`)).toEqual([])
+    const ids = (rows: { id: string }[]) => rows.map((row) => row.id).sort()
+    expect(body.customer).toMatchObject({ id, email: planted.email, name: planted.name, ordersCount: 21 })
+    expect(ids(body.orders)).toEqual(mine.toSorted())
+    expect(body.orders[0].notes[0].text).toBe(planted.note)
+    expect(ids(body.guestOrders)).toEqual([guest.id])
+    expect(body.addresses.map(({ line1 }: { line1: string }) => line1)).toEqual([planted.line1])
+    for (const cart of carts) expect(ids(body.carts)).toContain(cart)
+    expect(ids(body.giftCards)).toEqual([card.id])
+    expect(body.sessions).toHaveLength(1)
+    expect(body.mails.map(({ about }: { about: string }) => about)).toContain(mine[0])
+    expect(body.activity.map(({ action }: { action: string }) => action)).toContain('customer.changed')
+    expect(answer.text).not.toContain(stranger.id)
+    expect(answer.text).not.toContain(card.code)
+    const trail = (await app.call('GET', '/admin/audit?action=customer.exported', { token: (await app.superAdmin()).token })).body
+    expect(trail.data.map(({ subject }: { subject: string }) => subject)).toEqual([id])
+  })
+
+  test("is the shop's own to ask for", async () => {
+    await using app = await testApp()
+    const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+    const { id, token } = await customerOf(app, shop.shop.name)
+    expect((await other.get(`/customer/${id}/export`)).status).toBe(404)
+    expect((await app.call('GET', `/customer/${id}/export`, { token })).status).toBe(403)
+    expect((await app.call('GET', `/customer/${id}/export`, { key: shop.publishableKey })).status).toBe(403)
+    expect((await app.call('GET', `/customer/${id}/export`, { token: shop.token })).status).toBe(200)
+  })
+})

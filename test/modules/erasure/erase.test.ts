@@ -1,0 +1,195 @@
+/** Somebody who is erased: nothing of theirs stands anywhere, and the books stay. */
+import { describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { finishErasures } from '../../../jobs/finish-erasures.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { booksOf, violationsOf } from '../../support/books.ts'
+import { mailServer } from '../../support/mail-server.ts'
+import { mailRows, sendMails } from '../../support/mails.ts'
+import { planted, plantedAddress, tracesOf } from '../../support/planted.ts'
+import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { endpointOf, loopbackAllowed, receiver } from '../../support/webhooks.ts'
+
+const minute = 60_000
+const erase = (shop: Selling, id: string) => shop.post(`/customer/${id}/erase`, {})
+
+/** Somebody who has done all that a customer can do, and to whom all was done. */
+async function plant(app: TestApp, shop: Selling) {
+  const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
+  const { id } = ok(await app.call('POST', '/customer/signup', { body: { ...login, name: planted.name } })).body
+  const { token } = {
+    token: ok(await app.call('POST', '/customer/login', { body: login, headers: { 'user-agent': 'x' } })).body.data.accessToken,
+  }
+  const own = (method: string, path: string, body?: unknown) =>
+    app.call(method, path, { token, body, headers: { 'idempotency-key': randomUUID() } })
+  ok(await own('PATCH', '/customer/me', { phone: planted.phone, acceptsMarketing: true }))
+  ok(await own('POST', '/customer/me/addresses', plantedAddress))
+  ok(await own('POST', '/addresses', plantedAddress))
+  ok(await own('POST', '/customer/verify/send', {}), 204)
+  ok(await app.call('POST', '/auth/password/forgot', { body: { email: planted.email, shopName: shop.shop.name } }), 202)
+  const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
+  // Sent, refunded in part, noted of, corrected.
+  const one = await shop.bought({ token, email: planted.email, ...place, quantity: 2 })
+  ok(await shop.post(`/v2/orders/${one.id}/notes`, { text: planted.note }))
+  const parcel = ok(await shop.post(`/v2/orders/${one.id}/fulfilments`, { trackingNumber: planted.tracking, carrier: 'DHL' }), 201).body
+  ok(
+    await app.call('PATCH', `/v2/orders/${one.id}/fulfilments/${parcel.id}`, {
+      key: shop.secretKey,
+      body: { trackingNumber: `${planted.tracking}9` },
+    }),
+  )
+  ok(await shop.refund(one.id, { amount: shop.money(300), reason: planted.reason }))
+  // Cancelled with a reason, declined, and bought as a guest.
+  const two = await shop.bought({ token, email: planted.email.toUpperCase(), ...place })
+  ok(await shop.post(`/v2/orders/${two.id}/cancel`, { reason: planted.reason }))
+  const guest = await shop.bought({ email: planted.email, ...place })
+  ok(await shop.post(`/v2/orders/${guest.id}/fulfil`, { trackingNumber: planted.tracking }))
+  // Carts that became nothing.
+  await shop.cart({ token, email: planted.email, ...place })
+  await shop.cart({ email: planted.email, ...place })
+  await shop.giftCard(500, { customerId: id, note: planted.note })
+  await app.deps.errands.idle()
+  return { id: String(id), token, orders: [one.id, two.id, guest.id] as string[], place }
+}
+
+describe('a customer who is erased', () => {
+  test('leaves nothing of theirs in any row; numbers, amounts, tax and the country stay', async () => {
+    await using server = await mailServer()
+    await using hook = await receiver()
+    await using app = await testApp({ ...server.settings, ...loopbackAllowed })
+    const shop = await sellingIn(app, { onHand: 50 })
+    await endpointOf(app, shop, hook.url, ['order.confirmed', 'order.cancelled', 'customer.erased'])
+    const { id, token, orders } = await plant(app, shop)
+    const before = await Promise.all(orders.map(shop.order))
+    expect((await tracesOf(app)).length).toBeGreaterThan(20)
+
+    const answer = await erase(shop, id)
+    expect([answer.status, answer.body.customerId]).toEqual([200, id])
+    expect(await tracesOf(app)).toEqual([])
+    expect(await violationsOf(await booksOf(app))).toEqual([])
+
+    const after = await Promise.all(orders.map(shop.order))
+    const kept = ({ number, total, taxTotal, lines, refundedTotal, status, createdAt, currency }: (typeof before)[number]) => ({
+      number,
+      total,
+      taxTotal,
+      lines,
+      refundedTotal,
+      status,
+      createdAt,
+      currency,
+    })
+    expect(after.map(kept)).toEqual(before.map(kept))
+    for (const order of after) {
+      expect(order.shippingAddress).toEqual({
+        name: '',
+        company: null,
+        line1: '',
+        line2: null,
+        city: '',
+        province: 'ME',
+        postalCode: null,
+        countryCode: 'US',
+        phone: null,
+      })
+      expect([order.email, order.customerId]).toEqual([`${id}@erased.invalid`, id])
+    }
+    const gone = (await shop.get(`/customer/${id}`)).body
+    expect(gone).toMatchObject({
+      name: '',
+      phone: null,
+      addressIds: [],
+      ordersCount: 3,
+      acceptsMarketing: false,
+      erasedAt: answer.body.erasedAt,
+    })
+    // Their token, their password and what was mailed are of no use any more.
+    expect((await app.call('GET', '/customer/me', { token })).status).toBe(401)
+    const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
+    expect((await app.call('POST', '/customer/login', { body: login })).status).toBe(401)
+
+    // Nothing is told to anybody but that they were.
+    await app.deps.webhooks.run()
+    await app.deps.webhooks.idle()
+    const told = hook.received.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'customer.erased')
+    expect(told.map(({ data }) => data)).toEqual([{ customerId: id }])
+    await sendMails(app)
+    expect(server.received.flatMap(({ to }) => to)).not.toContain(planted.email)
+    expect((await mailRows(app)).filter(({ status }) => status === 'PENDING')).toEqual([])
+
+    // A second time is the same, and the list says it once.
+    const again = await erase(shop, id)
+    expect([again.status, again.body]).toEqual([200, answer.body])
+    const lines = (await app.deps.erasedList.read())?.map((line) => JSON.parse(line))
+    expect(lines?.map(({ customerId }) => customerId)).toEqual([id])
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toEqual([])
+    const trail = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
+    expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
+  })
+
+  test('is waited for while something of theirs is open, and told what', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
+    const order = await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })
+    const refused = await erase(shop, id)
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `Nothing is erased while an order, a payment, a refund or a dispute of theirs is open: order #${order.number} (CONFIRMED)`,
+    ])
+    expect(await tracesOf(app, [planted.email])).toContain(`customers: ${planted.email}`)
+    // What a guest has open with that address counts, and is not theirs because of a refusal.
+    ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+    const guest = await shop.bought({ email: planted.email })
+    expect((await erase(shop, id)).body.message).toContain(`order #${guest.number} (CONFIRMED)`)
+    expect((await shop.order(guest.id)).customerId).toBeNull()
+    ok(await shop.post(`/v2/orders/${guest.id}/cancel`, {}))
+    await app.deps.errands.idle()
+    expect((await erase(shop, id)).status).toBe(200)
+    expect(await tracesOf(app)).toEqual([])
+  })
+
+  test('may come back as somebody else, whom nothing of before belongs to', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const { id, orders } = await plant(app, shop)
+    ok(await erase(shop, id))
+    const next = await customerOf(app, shop.shop.name, planted.email)
+    expect(next.id).not.toBe(id)
+    expect((await app.call('GET', '/customer/me/orders', { token: next.token })).body.data).toEqual([])
+    const bought = await shop.bought({ token: next.token, email: planted.email })
+    // What they buy now is theirs: looking after the erasure once more does not touch it.
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect((await shop.order(bought.id)).email).toBe(planted.email)
+    expect((await shop.order(orders[0] ?? '')).email).toBe(`${id}@erased.invalid`)
+  })
+
+  test('is a guest too, once the shop has made a customer of the address', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const order = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+    const { id } = ok(await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })).body
+    ok(await erase(shop, id))
+    expect(await tracesOf(app)).toEqual([])
+    // A key stays used, and its answer is gone.
+    const replayed = await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })
+    expect([replayed.status, replayed.body.message]).toEqual([404, 'What this was about was erased'])
+  })
+
+  test('takes nothing any more, and is erased by their own shop alone', async () => {
+    await using app = await testApp()
+    const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
+    expect((await erase(other, id)).status).toBe(404)
+    expect((await app.call('POST', `/customer/${id}/erase`, { key: shop.publishableKey, body: {} })).status).toBe(403)
+    expect((await app.call('POST', `/customer/${id}/erase`, { token, body: {} })).status).toBe(403)
+    ok(await app.call('POST', `/customer/${id}/erase`, { token: shop.token, body: {} }))
+    expect((await shop.post(`/customer/${id}/addresses`, plantedAddress)).status).toBe(409)
+    const { id: loose } = ok(await shop.post('/addresses', { ...plantedAddress, name: 'Somebody else' })).body
+    expect((await shop.post(`/customer/${id}/addresses/add`, { addressId: loose })).status).toBe(409)
+  })
+})

@@ -28,6 +28,7 @@ import postgresMedia from './postgres/0024_media.sql' with { type: 'text' }
 import postgresSecondFactor from './postgres/0025_second-factor.sql' with { type: 'text' }
 import postgresCustomers from './postgres/0026_customers.sql' with { type: 'text' }
 import postgresOrders from './postgres/0027_orders.sql' with { type: 'text' }
+import postgresDrafts from './postgres/0028_drafts.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -56,6 +57,7 @@ import sqliteMedia from './sqlite/0024_media.sql' with { type: 'text' }
 import sqliteSecondFactor from './sqlite/0025_second-factor.sql' with { type: 'text' }
 import sqliteCustomers from './sqlite/0026_customers.sql' with { type: 'text' }
 import sqliteOrders from './sqlite/0027_orders.sql' with { type: 'text' }
+import sqliteDrafts from './sqlite/0028_drafts.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -86,6 +88,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0025_second-factor', statements: sqliteSecondFactor },
   { tag: '0026_customers', statements: sqliteCustomers },
   { tag: '0027_orders', statements: sqliteOrders },
+  { tag: '0028_drafts', statements: sqliteDrafts },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -117,4 +120,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0025_second-factor', statements: postgresSecondFactor },
   { tag: '0026_customers', statements: postgresCustomers },
   { tag: '0027_orders', statements: postgresOrders },
+  { tag: '0028_drafts', statements: postgresDrafts },
 ]

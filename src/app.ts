@@ -20,6 +20,7 @@ import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { customerAccountRoutes } from './modules/customer-account/routes.ts'
 import { discountRoutes } from './modules/discount/routes.ts'
+import { payPageRoutes } from './modules/draft-order/page-routes.ts'
 import { draftOrderRoutes } from './modules/draft-order/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
@@ -88,6 +89,7 @@ export function createApp(deps: AppDeps) {
     .use(cartDiscountRoutes(deps))
     .use(checkoutRoutes(deps))
     .use(draftOrderRoutes(deps))
+    .use(payPageRoutes(deps))
     .use(orderRoutes(deps))
     .use(orderPageRoutes(deps))
     .use(paymentWebhookRoutes(deps))

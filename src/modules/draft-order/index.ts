@@ -1,3 +1,3 @@
 export type { DraftDeps } from './parts.ts'
 export { type Once, openPayPage, sendPayPage } from './paying.ts'
-export { changeDraft, createDraft, listDrafts, readDraft, removeDraft } from './service.ts'
+export { changeDraft, createDraft, listDrafts, readDraft, removeDraft, sendDraft } from './service.ts'

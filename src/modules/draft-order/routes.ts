@@ -3,7 +3,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { changeDraft, createDraft, type DraftDeps, listDrafts, readDraft, removeDraft } from './index.ts'
+import { changeDraft, createDraft, type DraftDeps, listDrafts, readDraft, removeDraft, sendDraft } from './index.ts'
 import { ChangeDraftOrder, CreateDraftOrder, DraftOrderRecord, DraftOrders, ListDraftOrders } from './model.ts'
 
 export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
@@ -75,6 +75,22 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         detail: {
           summary: 'Delete a draft order',
           description: '409 for one whose order waits for its payment (cancel the order first), or was paid. An order of it that came to nothing stays.',
+        },
+      },
+    )
+    .post(
+      '/v2/orders/drafts/:id/send',
+      ({ params, shop, actor, once }) =>
+        once(200, (write) => sendDraft(deps, { shop, actor, write }, params.id), { sees: () => readDraft(deps, shop.id, params.id) }),
+      {
+        access: 'management',
+        idempotent: true,
+        params: RecordId,
+        response: { 200: DraftOrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Mail the link of a draft order',
+          description:
+            'To its e-mail address, in the language of the shop. Its version does not change. 409 where it has no address, is not OPEN, was sent 20 times, or no mail server is set: then pass on `payUrl`.',
         },
       },
     )

@@ -6,6 +6,7 @@ import { assertExpected, type Expected, unlessStale } from '../../core/versions.
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
+import { defaultVariantTitle } from '../catalog/domain.ts'
 import {
   blankDraft,
   type CartCaller,
@@ -19,6 +20,7 @@ import {
   removeDraftCart,
   saveDraftCart,
 } from '../cart/index.ts'
+import { queueMail, sendsMail } from '../mail/index.ts'
 import { orderOfCart, requestDrive, takeOrderBack } from '../order/index.ts'
 import {
   type Draft,
@@ -27,6 +29,7 @@ import {
   draftStatusOf,
   draftsPerShopMax,
   draftView,
+  sendsMax,
   standingOf,
   type Whole,
 } from './domain.ts'
@@ -210,5 +213,45 @@ export async function removeDraft(deps: DraftDeps, by: Change, id: string): Prom
     if (standing === 'PENDING_PAYMENT' || standing === 'COMPLETED') throw notOpen(standing)
     await removeDraftCart(tx, deps, cartId)
     tell({ before: { status: standing ?? 'OPEN' }, after: null })
+  })
+}
+
+/** What a mail shows of a draft; the rest is on its page. */
+const linesShownMax = 50
+
+/**
+ * Mails the link of a draft to its e-mail address.
+ * @returns the draft with its version
+ * @throws AppError NOT_FOUND; CONFLICT for one that has no address, is being paid or is over, that was sent often enough, and where no mail
+ *   server is set
+ */
+export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promise<DraftView> {
+  const { shop, actor } = by
+  const { payUrlOf } = await deps.orderLinks.ready()
+  if (!sendsMail(deps)) throw new AppError('CONFLICT', 'No mail server is set (SMTP_URL): pass on the payUrl yourself')
+  const whole = await openDraft(deps, shop.id, id, { actor: actor.id })
+  const { cart, view, snapshot } = whole
+  const to = cart.email
+  if (to === null) throw new AppError('CONFLICT', 'The draft has no e-mail address')
+  const lines = snapshot.items.map(({ line, sellable }) => ({
+    title: sellable?.product.title ?? '',
+    variantTitle: sellable && sellable.variant.title !== defaultVariantTitle ? sellable.variant.title : '',
+    quantity: line.quantity,
+    total: { amount: line.unitPrice * line.quantity, currency: cart.currency },
+  }))
+  return audited(deps, by, { action: 'draft_order.sent', subject: id }, async (tx, tell) => {
+    const now = deps.clock.now()
+    const draft = await deps.draftStore.noteSent(tx, id, now, sendsMax)
+    if (!draft) throw new AppError('CONFLICT', `The link of a draft is mailed ${sendsMax} times at most`)
+    const more = Math.max(0, lines.length - linesShownMax)
+    await queueMail(tx, deps, {
+      key: `order-draft:${id}:${draft.sends}`,
+      shopId: shop.id,
+      to,
+      template: 'order-draft',
+      data: { draftId: id, lines: lines.slice(0, linesShownMax), more, total: view.totals.total },
+    })
+    tell({ before: { sends: draft.sends - 1 }, after: { sends: draft.sends } })
+    return draftView({ ...whole, draft }, payUrlOf(id))
   })
 }

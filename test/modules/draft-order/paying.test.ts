@@ -1,39 +1,10 @@
 /** The page on which a draft is paid: forms without a script, and one order whatever is sent twice. */
 import { describe, expect, test } from 'bun:test'
-import type { Answer, TestApp } from '../../support/app.ts'
 import { testApp } from '../../support/app.ts'
-import { draftsOf } from '../../support/drafts.ts'
+import { browserOn, draftsOf, formOf } from '../../support/drafts.ts'
 import { address, ok, type Selling, sellingIn } from '../../support/selling.ts'
 
 const settings = { PUBLIC_URL: 'https://souk.example' }
-
-/** A browser without a script on a pay page. */
-function browserOn(app: TestApp, payUrl: string) {
-  const path = payUrl.replace('https://souk.example', '')
-  const look = (): Promise<Answer> => app.call('GET', path)
-  const send = (fields: Record<string, string>): Promise<Answer> =>
-    app.call('POST', path, {
-      raw: new URLSearchParams(fields).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    } as never)
-  return { path, look, send }
-}
-
-/** The fields of the nth form of a page that has this step, as a browser would send them untouched. */
-function formOf({ text }: Answer, step: string, nth = 0): Record<string, string> {
-  const forms = [...text.matchAll(/<form method="post">([\s\S]*?)<\/form>/g)].map(([, inside = '']) => inside)
-  const form = forms.filter((inside) => inside.includes(`name="step" value="${step}"`))[nth]
-  if (form === undefined) throw new Error(`the page has no form to ${step}: ${text}`)
-  const inputs = [...form.matchAll(/<input([^>]*)>/g)].map(([, attributes = '']) => {
-    const of = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(` ${attributes}`)?.[1] ?? ''
-    return [of('name'), of('value')] as const
-  })
-  const selects = [...form.matchAll(/<select[^>]* name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g)].map(
-    ([, name = '', options = '']) =>
-      [name, (/<option value="([^"]*)" selected/.exec(options) ?? /<option value="([^"]*)"/.exec(options))?.[1] ?? ''] as const,
-  )
-  return Object.fromEntries([...inputs, ...selects])
-}
 
 const orderCount = async (shop: Selling): Promise<number> => ok(await shop.get('/v2/orders')).body.total
 

@@ -22,6 +22,8 @@ import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.t
 import { customerAccountRoutes } from './modules/customer-account/routes.ts'
 import { customerExportRoutes } from './modules/customer-export/routes.ts'
 import { discountRoutes } from './modules/discount/routes.ts'
+import { payPageRoutes } from './modules/draft-order/page-routes.ts'
+import { draftOrderRoutes } from './modules/draft-order/routes.ts'
 import { erasureRoutes } from './modules/erasure/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
@@ -94,6 +96,8 @@ export function createApp(deps: AppDeps) {
     .use(cartRoutes(deps))
     .use(cartDiscountRoutes(deps))
     .use(checkoutRoutes(deps))
+    .use(draftOrderRoutes(deps))
+    .use(payPageRoutes(deps))
     .use(orderRoutes(deps))
     .use(orderPageRoutes(deps))
     .use(paymentWebhookRoutes(deps))

@@ -15,6 +15,7 @@ import { creditParts } from './modules/credit/parts.ts'
 import { customerParts } from './modules/customer/parts.ts'
 import { customerAccountParts } from './modules/customer-account/parts.ts'
 import { discountParts } from './modules/discount/parts.ts'
+import { draftParts } from './modules/draft-order/parts.ts'
 import { erasureParts } from './modules/erasure/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
@@ -104,6 +105,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(orderCacheParts)
     .add((deps) => paymentParts(deps, processors))
     .add(orderParts)
+    .add(draftParts)
     .add(accountPageParts)
     .add(staffParts)
     .add(customerAccountParts)

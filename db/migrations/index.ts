@@ -31,6 +31,7 @@ import postgresOrders from './postgres/0027_orders.sql' with { type: 'text' }
 import postgresFinding from './postgres/0028_finding.sql' with { type: 'text' }
 import postgresStaff from './postgres/0029_staff.sql' with { type: 'text' }
 import postgresPeople from './postgres/0030_people.sql' with { type: 'text' }
+import postgresDrafts from './postgres/0031_drafts.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -62,6 +63,7 @@ import sqliteOrders from './sqlite/0027_orders.sql' with { type: 'text' }
 import sqliteFinding from './sqlite/0028_finding.sql' with { type: 'text' }
 import sqliteStaff from './sqlite/0029_staff.sql' with { type: 'text' }
 import sqlitePeople from './sqlite/0030_people.sql' with { type: 'text' }
+import sqliteDrafts from './sqlite/0031_drafts.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -95,6 +97,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0028_finding', statements: sqliteFinding },
   { tag: '0029_staff', statements: sqliteStaff },
   { tag: '0030_people', statements: sqlitePeople },
+  { tag: '0031_drafts', statements: sqliteDrafts },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -129,4 +132,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0028_finding', statements: postgresFinding },
   { tag: '0029_staff', statements: postgresStaff },
   { tag: '0030_people', statements: postgresPeople },
+  { tag: '0031_drafts', statements: postgresDrafts },
 ]

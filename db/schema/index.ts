@@ -1,5 +1,6 @@
 export * from './catalog.ts'
 export * from './discounts.ts'
+export * from './drafts.ts'
 export * from './erasures.ts'
 export * from './finding.ts'
 export * from './fulfilments.ts'

@@ -26,6 +26,9 @@ export type OrderDiscount = {
   amount: number
 }
 
+/** What of a cart its shop has settled besides its lines, prices and discount. */
+export type SettledField = 'email' | 'shippingAddress' | 'billingAddress' | 'shippingMethod'
+
 const shopId = () =>
   text('shop_id')
     .notNull()
@@ -158,6 +161,8 @@ export const carts = table(
     /** The total and the amount due that the shopper was shown last: nothing else is charged. */
     shownTotal: money('shown_total').notNull(),
     shownDue: money('shown_due').notNull(),
+    /** Of a draft order: its shop has fixed what is in it and at which prices, and settled these fields besides. */
+    draft: json<{ id: string; settled: SettledField[] } | null>('draft'),
     status: word('status', ['OPEN', 'CONVERTED', 'EXPIRED']).notNull(),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),

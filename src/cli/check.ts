@@ -12,6 +12,7 @@ import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
 import { filterFindings } from '../modules/catalog/index.ts'
 import { customerFindings } from '../modules/customer/index.ts'
+import { draftFindings } from '../modules/draft-order/index.ts'
 import { erasureFindings } from '../modules/erasure/index.ts'
 import { kpiFindings } from '../modules/kpi/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
@@ -92,6 +93,7 @@ async function* addedUp(db: Checked): AsyncGenerator<Finding> {
 async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* bookFindings(db)
   yield* orderFindings(db)
+  yield* draftFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
   yield* mailFindings(db)

@@ -25,7 +25,10 @@ type Run<T> = (write: Write, attempt: Attempt) => Promise<T>
  * How an answer is shown to whoever sends the request again. A replay passes the same checks of who may see what as a first request:
  * `access` makes its own each time, and this says the rest. A route whose path names a record must say `sees` or `anew`.
  */
-export type Replay<T> =
+export type Replay<T> = {
+  /** Of a page's form, which sends no headers: what stands in the place of the `Idempotency-Key`. */
+  readonly key?: string
+} & (
   | {
       /** Throws what the first request would where the caller may not see, or not any more, what the path names. Nothing is told before. */
       readonly sees?: () => Promise<unknown>
@@ -38,6 +41,7 @@ export type Replay<T> =
       readonly anew: () => Promise<T>
       readonly shown?: undefined
     }
+)
 
 /**
  * `{ idempotent: true }` gives a route `once(status, run)`: with an `Idempotency-Key` the effect of `run` happens once,
@@ -59,7 +63,7 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
           once: async <T>(status: number, run: Run<T>, replay: Replay<T> = {}): Promise<T> => {
             const sees = replay.anew ?? replay.sees
             if (!sees && route.includes(':')) throw new Error(`${route} does not say who may see its answer again`)
-            const key = request.headers.get('idempotency-key')
+            const key = replay.key ?? request.headers.get('idempotency-key')
             set.status = status
             if (key === null) {
               if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')

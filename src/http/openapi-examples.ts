@@ -14,6 +14,7 @@ const kindsBySegment: Record<string, IdKind> = {
   'collection-v2': 'collection',
   customer: 'customer',
   discounts: 'discount',
+  drafts: 'draft',
   giftcard: 'giftCard',
   kyb: 'kyb',
   'lending-application': 'lendingApplication',

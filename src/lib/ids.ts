@@ -28,6 +28,7 @@ export const idPrefixes = {
   event: 'evt',
   fulfilment: 'ful',
   note: 'note',
+  draft: 'draft',
   payment: 'pay',
   paymentMessage: 'pmsg',
   refund: 'ref',

@@ -11,6 +11,7 @@ import { type Books, booksOf, comparable, violationsAtRest, violationsOf } from 
 import { usd } from '../support/catalog.ts'
 import { crash, type Doing, inTurns, runAfterNone, runWhole, type Stage, type Way } from '../support/crash.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
+import { browserOn, formOf, sent } from '../support/drafts.ts'
 import { changeProcessor, confirmAtSandbox, lost } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 
@@ -66,6 +67,13 @@ const scenarios: Scenario[] = [
     order: { ...confirmed, amountDue: 0 },
     ...sold,
     cards: [0, 4_901],
+  },
+  {
+    name: 'a draft that is paid on its page',
+    prepare: async ({ formOfDraft }) => formOfDraft(300, 450),
+    status: 303,
+    order: confirmed,
+    ...sold,
   },
   {
     name: 'a payment after one that was declined',
@@ -255,10 +263,24 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
     request(`/cart/${cartId}/checkout`, { token, body: { method: 'card', paymentToken } }, key)
   const placed = async (cartId: string, paymentToken: string) => ok(await send(checkoutOf(cartId, paymentToken, 'before'))).body.order
 
+  /** The form by which a draft of two of each product is paid, which has gift cards of these amounts. */
+  async function formOfDraft(...amounts: number[]): Promise<ActRequest> {
+    const lines = variants.map((variantId) => ({ variantId, quantity: 2, unitPrice: usd(1_200) }))
+    const known = { email: 'shopper@example.com', shippingAddress: address, shippingMethod: 'post' }
+    const { cartId, payUrl } = await post('/v2/orders/drafts', { key: secretKey, body: { lines, ...known } })
+    for (const amount of amounts) {
+      const { code } = await post('/giftcard', { key: secretKey, body: { amount: usd(amount) } })
+      ok(await app.call('PATCH', '/giftcard/apply', { token, body: { code, cartId } }))
+    }
+    const { path, look } = browserOn(app, payUrl)
+    return { method: 'POST', path, options: sent(formOf(await look(), 'pay')) }
+  }
+
   return {
     app,
     token,
     send,
+    formOfDraft,
     cartPaidBy,
     checkoutOf,
     action: (orderId: string, what: string, body = {}) => request(`/v2/orders/${orderId}/${what}`, { key: secretKey, body }),

@@ -44,6 +44,10 @@ const address = {
 }
 const blog = { title: 'News', bodyHtml: `<p>${planted}</p>`, author: `${planted} Writer`, excerpt: planted }
 const partner = { name: `${planted} Partner`, code: 'partner', rateBps: 500 }
+const draftOf = async (shop: Selling): Promise<string> => {
+  const lines = [{ variantId: shop.variantId, quantity: 1 }]
+  return `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', { lines, email: `${planted}@example.com`, note: planted })}`
+}
 const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 const customer = { email: `${planted}@example.com`, name: `${planted} Customer`, phone: `${planted} 1` }
 const endpoint = { url: `https://hooks.example/${planted}?token=${planted}`, events: ['order.confirmed'] }
@@ -176,6 +180,22 @@ const changes: Record<string, Prepare> = {
   }),
   'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => ({ path: (await sentOf(shop)).path, body: { carrier: planted } }),
   'POST /v2/orders/:id/notes': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/notes`, body: { text: planted } }),
+  'POST /v2/orders/drafts': (shop) => ({
+    path: '/v2/orders/drafts',
+    body: {
+      lines: [{ variantId: shop.variantId, quantity: 1 }],
+      email: `${planted}@example.com`,
+      shippingAddress: address,
+      billingAddress: address,
+      note: planted,
+    },
+  }),
+  'PATCH /v2/orders/drafts/:id': async (shop) => ({
+    path: await draftOf(shop),
+    body: { email: `${planted}2@example.com`, shippingAddress: address, note: planted },
+  }),
+  'DELETE /v2/orders/drafts/:id': async (shop) => ({ path: await draftOf(shop) }),
+  'POST /v2/orders/drafts/:id/send': async (shop) => ({ path: `${await draftOf(shop)}/send` }),
   'POST /webhook-endpoints': () => ({ path: '/webhook-endpoints', body: endpoint }),
   'DELETE /webhook-endpoints/:id': async (shop) => ({
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
@@ -343,6 +363,9 @@ beforeAll(async () => {
     DNS_SERVER: dns.address,
     LENDING_PLATFORM_ENABLED: 'true',
     OPERATOR_IP_ALLOWLIST: from,
+    // Nobody is asked: mails wait.
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'shop@souk.example',
   })
 })
 afterAll(() => app.close())

@@ -89,7 +89,7 @@ test('every route names a query parameter that it does not know, and refuses it,
       ...['GET /health/live', 'GET /health/ready', 'GET /metrics', 'GET /checkout/:shopUrl/payment-intent-resolver'],
       ...['POST /webhooks/payments/:processor', 'POST /webhooks/payments/:processor/:shopId'],
       'POST /webhooks/payments/qpay/callback/:token',
-      ...['POST /pages/reset/:token', 'POST /pages/verify/:token', 'POST /pages/invitation/:token'],
+      ...['POST /pages/pay/:token', 'POST /pages/reset/:token', 'POST /pages/verify/:token', 'POST /pages/invitation/:token'],
       'GET /v2/orders/public/:token/receipt',
     ].sort(),
   )

@@ -36,6 +36,7 @@ const collection = (shop: Selling) => made(shop, '/collection-v2', { title: 'Sum
 const blog = (shop: Selling) => made(shop, '/blogs', { title: 'News', bodyHtml: '' })
 const titled = (nth: number) => ({ title: `Title ${nth}` })
 const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
+const draftOf = ({ variantId }: Selling) => ({ lines: [{ variantId, quantity: 1 }] })
 const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
 
@@ -146,6 +147,14 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
     raises: false,
   }),
+  'PATCH /v2/orders/drafts/:id': async (shop) => {
+    const path = `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', draftOf(shop))}`
+    return { read: path, path, body: (nth) => ({ note: `Note ${nth}` }) }
+  },
+  'DELETE /v2/orders/drafts/:id': async (shop) => {
+    const path = `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', draftOf(shop))}`
+    return { read: path, path, raises: false }
+  },
   'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => ({
     path: (await sentOf(shop)).path,
     body: (nth) => ({ trackingNumber: `T ${nth}` }),

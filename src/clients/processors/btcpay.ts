@@ -42,6 +42,7 @@ export const btcpayCapabilities: Capabilities = {
   findable: true,
   refunds: 'claim',
   wallets: false,
+  byLink: true,
   says: ({ amount, currency }) => saysCurrency(currency) && Number.isSafeInteger(amount) && amount > 0,
   saysCurrency,
 }

@@ -33,6 +33,7 @@ const capabilities: Capabilities = {
   refunds: 'any',
   // Its own buttons on the page take them, and there is no token of them to take here.
   wallets: false,
+  byLink: true,
   says: paypalSays,
   saysCurrency: paypalSaysCurrency,
 }

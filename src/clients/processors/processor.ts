@@ -70,6 +70,8 @@ export type Capabilities = {
   readonly refundsMayFail?: boolean
   /** Whether it takes the tokens of Apple Pay and Google Pay. */
   readonly wallets: boolean
+  /** Whether whoever pays can be sent on by a link, without a script of the processor's on our page; undefined: not. */
+  readonly byLink?: boolean
   /** Whether it can say this amount exactly: decided before anything is placed. */
   says(amount: { readonly amount: number; readonly currency: string }): boolean
   /** Whether it can say any amount of a currency. */

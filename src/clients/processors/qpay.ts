@@ -36,6 +36,7 @@ export const qpayCapabilities: Capabilities = {
   findable: false,
   refunds: 'whole',
   wallets: false,
+  byLink: true,
   says: ({ amount, currency }) => currency === currencyOnly && tugriksOf(amount) !== undefined,
   saysCurrency: (currency) => currency === currencyOnly,
 }

@@ -301,6 +301,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       findable: false,
       refunds: 'any',
       wallets: true,
+      byLink: true,
       says,
       saysCurrency,
     },

@@ -7,8 +7,19 @@ import { availableCount, isSellable, type Sellable, shortageOf } from '../catalo
 import type { AddressFields } from '../customer/domain.ts'
 import { checkedAddress, emailOf } from '../customer/index.ts'
 import { noOffers } from '../discount/domain.ts'
+import type { Shop } from '../shop/domain.ts'
 import { shopOf } from '../shop/index.ts'
-import { type Cart, type CartLine, cartLifeMs, changeAt, linesMax, quantityMax } from './domain.ts'
+import {
+  assertLeftOpen,
+  assertNoDraft,
+  type Cart,
+  type CartLine,
+  cartLifeMs,
+  changeAt,
+  expiryAfter,
+  linesMax,
+  quantityMax,
+} from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import { type CartItem, type CartSnapshot, offersFor } from './pricing.ts'
 import { type CartCaller, openCart, provincesFor, withOffers } from './service.ts'
@@ -34,32 +45,36 @@ const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
 export async function createCart(deps: CartDeps, { shop: met, principal }: CartCaller, input: CartInput): Promise<CartView> {
   const now = deps.clock.now()
   const shop = await shopOf(deps, met)
-  const blank: Cart = {
-    id: newCartId(deps.randomBytes),
-    shopId: shop.id,
-    customerId: principal.kind === 'customer' ? principal.id : null,
-    currency: shop.currency,
-    email: null,
-    shippingAddress: null,
-    billingAddress: null,
-    shippingMethod: null,
-    affiliateCode: null,
-    affiliateAt: null,
-    discountCode: null,
-    shownDiscounts: '',
-    shownTotal: 0,
-    shownDue: 0,
-    status: 'OPEN',
-    expiresAt: now + cartLifeMs,
-    createdAt: now,
-    updatedAt: now,
-  }
+  const blank = { ...blankCart(deps, shop, now), customerId: principal.kind === 'customer' ? principal.id : null }
   const empty = { shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf({ ...empty, cart: blank }, input, now) }
   const view = cartView({ ...empty, cart }, now)
   await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), inLine('begin', shop.id))
   return view
 }
+
+/** A cart that nobody has put anything into. */
+export const blankCart = (deps: Pick<CartDeps, 'randomBytes'>, shop: Pick<Shop, 'id' | 'currency'>, now: number): Cart => ({
+  id: newCartId(deps.randomBytes),
+  shopId: shop.id,
+  customerId: null,
+  currency: shop.currency,
+  email: null,
+  shippingAddress: null,
+  billingAddress: null,
+  shippingMethod: null,
+  affiliateCode: null,
+  affiliateAt: null,
+  discountCode: null,
+  shownDiscounts: '',
+  shownTotal: 0,
+  shownDue: 0,
+  draft: null,
+  status: 'OPEN',
+  expiresAt: now + cartLifeMs,
+  createdAt: now,
+  updatedAt: now,
+})
 
 /** A customer's cart begins with their e-mail address. */
 const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['principal']): Promise<Partial<Cart>> =>
@@ -75,6 +90,7 @@ export async function changeCart(deps: CartDeps, by: CartChange, cartId: string,
   if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
   if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
   return changing(deps, by, cartId, async (snapshot, now) => {
+    assertLeftOpen(snapshot.cart, input)
     // What a method is offered for may go by what is left after discounts.
     const offered = input.shippingMethod ? await withOffers(deps, snapshot) : snapshot
     return { snapshot: { ...snapshot, cart: { ...snapshot.cart, ...fieldsOf(offered, input, now) } } }
@@ -98,6 +114,7 @@ export const addItem = (
     cartId,
     async (snapshot, now, found) => {
       const { cart, items } = snapshot
+      assertNoDraft(cart)
       const known = items.find(({ line }) => line.variantId === variantId)
       if (known) return withQuantity(deps, snapshot, known, known.line.quantity + quantity, now)
       const sellable = assertSold(found, cart, quantity, now)
@@ -113,11 +130,15 @@ export const addItem = (
  * @throws AppError INVALID, NOT_FOUND, CONFLICT as for `addItem`
  */
 export const changeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
-  changing(deps, by, cartId, async (snapshot, now) => withQuantity(deps, snapshot, itemOf(snapshot, lineId), quantity, now))
+  changing(deps, by, cartId, async (snapshot, now) => {
+    assertNoDraft(snapshot.cart)
+    return withQuantity(deps, snapshot, itemOf(snapshot, lineId), quantity, now)
+  })
 
 /** @throws AppError NOT_FOUND, CONFLICT for a cart that is not open */
 export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string): Promise<CartView> =>
   changing(deps, by, cartId, async (snapshot) => {
+    assertNoDraft(snapshot.cart)
     const { line } = itemOf(snapshot, lineId)
     const items = snapshot.items.filter((item) => item.line.id !== line.id)
     return { snapshot: { ...snapshot, items }, store: (tx) => deps.cartStore.removeLine(tx, line.id) }
@@ -150,7 +171,7 @@ export async function changing(
     } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0, isToChange: true })
     const { snapshot: decided, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
     const snapshot = await withOffers(deps, decided)
-    const cart = { ...snapshot.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
+    const cart = { ...snapshot.cart, expiresAt: expiryAfter(before, now), updatedAt: changeAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
     try {
       return await write(
@@ -192,7 +213,8 @@ function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number
   return sellable
 }
 
-function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number): Partial<Cart> {
+/** What a change says of a cart besides its lines. @throws AppError INVALID */
+export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number): Partial<Cart> {
   const before = snapshot.cart
   const { email, shippingAddress, billingAddress, affiliateCode } = input
   const change: Partial<Cart> = {

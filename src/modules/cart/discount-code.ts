@@ -1,6 +1,7 @@
 import { tryDiscountCode } from '../discount/index.ts'
 import { shopOf } from '../shop/index.ts'
 import { changing } from './changes.ts'
+import { assertNoDraft } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import { type CartCaller, cartOf, isServer, notOpen } from './service.ts'
 import type { CartView } from './view.ts'
@@ -20,6 +21,7 @@ export async function changeDiscountCode(
   const { principal, shop } = caller
   const cart = await cartOf(deps, caller, cartId)
   if (cart.status !== 'OPEN') throw notOpen()
+  assertNoDraft(cart)
   if (code === null)
     return changing(deps, caller, cartId, async (snapshot) => ({
       snapshot: { ...snapshot, cart: { ...snapshot.cart, discountCode: null } },

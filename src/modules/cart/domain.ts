@@ -1,4 +1,4 @@
-import type { cartLines, carts, OrderDiscount } from '../../../db/schema/selling.ts'
+import type { cartLines, carts, OrderDiscount, SettledField } from '../../../db/schema/selling.ts'
 import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayMs } from '../../lib/day.ts'
@@ -18,6 +18,8 @@ export const giftCardsMax = 10
 export const affiliateCodeMax = 64
 /** After its last change. */
 export const cartLifeMs = 30 * dayMs
+/** A draft, after the last change by its shop: what shoppers do gives it no more. */
+export const draftLifeMs = 90 * dayMs
 
 export const cartTransitions = reachable('OPEN', {
   OPEN: ['CONVERTED', 'EXPIRED'],
@@ -30,6 +32,30 @@ export const cartStatuses = statesOf(cartTransitions)
 /** What a cart reads as: an open one whose time is over has expired, even if no job has come by yet. */
 export const statusAt = ({ status, expiresAt }: Pick<Cart, 'status' | 'expiresAt'>, now: number): CartStatus =>
   status === 'OPEN' && expiresAt <= now ? 'EXPIRED' : status
+
+/** Until when a cart is open after a shopper has done something with it. */
+export const expiryAfter = ({ draft, expiresAt }: Pick<Cart, 'draft' | 'expiresAt'>, now: number): number =>
+  draft === null ? now + cartLifeMs : expiresAt
+
+const fixed = () => new AppError('CONFLICT', 'The shop has drawn up this order: its lines, prices and discount are changed as its draft')
+
+/**
+ * What is in a draft, at which prices and with which discount, is its shop's to say, by the routes of drafts.
+ * @throws AppError CONFLICT for the cart of a draft
+ */
+export function assertNoDraft({ draft }: Pick<Cart, 'draft'>): void {
+  if (draft !== null) throw fixed()
+}
+
+/**
+ * Whoever pays a draft says what its shop has left open.
+ * @param change what is undefined stays
+ * @throws AppError CONFLICT for what the shop has settled
+ */
+export function assertLeftOpen({ draft }: Pick<Cart, 'draft'>, change: { readonly [Field in SettledField]?: unknown }): void {
+  const settled = draft?.settled.find((field) => change[field] !== undefined)
+  if (settled) throw new AppError('CONFLICT', `${settled} (body): settled by the shop, which has drawn up this order`)
+}
 
 /** When a change of a cart counts as made: no two leave the same time, so that one tells whether another came between. */
 export const changeAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: number): number => Math.max(now, updatedAt + 1)

@@ -1,5 +1,6 @@
 export { addItem, type CartInput, changeCart, changeItem, createCart, removeItem } from './changes.ts'
 export { changeDiscountCode } from './discount-code.ts'
+export { blankDraft, type DraftInput, drawnUp, insertDraftCart, removeDraftCart, saveDraftCart } from './drafts.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
 export type { CartDeps } from './parts.ts'
 export { type CartSnapshot, changedSince, isSentAtAll, noticesIn, type Priced, priced } from './pricing.ts'
@@ -12,6 +13,7 @@ export {
   forgetCarts,
   isServer,
   lockCart,
+  lookAtCart,
   notOpen,
   readCart,
   referCart,

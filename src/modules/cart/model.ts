@@ -36,6 +36,12 @@ export const CartRecord = t.Object(
     shopId: t.String(),
     customerId: nullable(t.String()),
     currency: t.String(),
+    draftId: nullable(
+      t.String({
+        description:
+          'Of the cart of a draft order: its lines, prices and discount are fixed by the shop, and changing them here is 409, as is changing what it has settled besides',
+      }),
+    ),
     lines: t.Array(Line),
     giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema }), {
       description: '`amount` is what a card pays of the present total',

@@ -181,11 +181,16 @@ function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 
 
 /** Whether a line is of something that the cart may hold, however much of it is left. */
 export const isStillSold = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
-  item.sellable !== undefined && isSellable(item.sellable.product, now) && item.sellable.product.currency === cart.currency
+  item.sellable !== undefined &&
+  (cart.draft === null ? isSellable(item.sellable.product, now) : isDraftable(item.sellable)) &&
+  item.sellable.product.currency === cart.currency
 
-/** What a line costs now, or what it was put in for where that is not sold any more. */
+/** Whether a shop may draw up an order of it: also of what nobody else is shown. */
+export const isDraftable = ({ product }: Sellable): boolean => product.status !== 'ARCHIVED'
+
+/** What a line costs now, or what it was put in for where that is not sold any more, or fixed by the shop. */
 export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
-  isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
+  cart.draft === null && isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
 
 /** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
 export function changedSince(snapshot: CartSnapshot, now: number): string[] {
@@ -193,7 +198,7 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
   const ofLines = items.flatMap((item) => {
     if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
     const { line, sellable } = item
-    const dearer = sellable.variant.price === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
+    const dearer = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
     return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
   })
   // What need not be sent loses nothing by it.

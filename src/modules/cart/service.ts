@@ -21,7 +21,12 @@ import type { CartContents } from './store.ts'
 import { type CartView, cartView, shownAs, shownBy, soldView } from './view.ts'
 
 /** Who asks for a cart, in which shop. */
-export type CartCaller = { readonly shop: Pick<ShopContext, 'id'>; readonly principal: Principal }
+export type CartCaller = {
+  readonly shop: Pick<ShopContext, 'id'>
+  readonly principal: Principal
+  /** They have the link of its draft, and so may pay it whosever it is. */
+  readonly hasLink?: true
+}
 
 /** Of one write. */
 const cartsAtOnce = 200
@@ -53,8 +58,8 @@ export const isServer = (principal: Principal): boolean => principal.kind === 'k
 export const cartOf = async (deps: CartDeps, caller: CartCaller, cartId: string): Promise<Cart> =>
   within(deps, caller, await deps.cartStore.find(cartId))
 
-function within({ clock }: CartDeps, { shop, principal }: CartCaller, cart: Cart | undefined): Cart {
-  if (!cart || cart.shopId !== shop.id || !isWithin(reachOf(principal), cart)) throw noSuchCart()
+function within({ clock }: CartDeps, { shop, principal, hasLink }: CartCaller, cart: Cart | undefined): Cart {
+  if (!cart || cart.shopId !== shop.id || !isWithin(hasLink ? 'all' : reachOf(principal), cart)) throw noSuchCart()
   return { ...cart, status: statusAt(cart, clock.now()) }
 }
 
@@ -137,8 +142,8 @@ async function snapshotFrom(deps: CartDeps, { cart, shop, contents, found, offer
 export async function withOffers(deps: CartDeps, snapshot: CartSnapshot): Promise<CartSnapshot> {
   const { cart: shopper, shop, items, offers } = snapshot
   if (offers.all.length === 0) return snapshot
-  // A change may have taken its code off the cart.
-  const all = offers.all.filter(({ codeKey }) => codeKey === null || codeKey === shopper.discountCode)
+  // A change may have taken its code off the cart. Of a draft, the shop has said what it costs: no discount comes to it by itself.
+  const all = offers.all.filter(({ codeKey }) => (codeKey === null ? shopper.draft === null : codeKey === shopper.discountCode))
   const productIds = items.flatMap(({ sellable }) => (sellable ? [sellable.product.id] : []))
   return { ...snapshot, offers: await offersWith(deps, all, { shopper, mode: shop.mode, productIds }) }
 }
@@ -156,10 +161,12 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const cart = await deps.cartStore.find(cartId)
   if (!cart || statusAt(cart, now) !== 'OPEN') return
   const snapshot = await snapshotOf(deps, cart)
+  const offered = priced(snapshot, now).shipping?.code ?? null
   const after = {
     ...cart,
-    shippingMethod: priced(snapshot, now).shipping?.code ?? null,
-    discountCode: lostCode(snapshot, now) === undefined ? cart.discountCode : null,
+    // What the shop has settled it changes itself: nobody is to pay more than it said because something has ended.
+    shippingMethod: cart.draft?.settled.includes('shippingMethod') ? cart.shippingMethod : offered,
+    discountCode: cart.draft !== null || lostCode(snapshot, now) === undefined ? cart.discountCode : null,
     updatedAt: changeAt(cart, now),
   }
   const spent = spentCards(snapshot, now).map(({ id }) => id)
@@ -181,10 +188,8 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
  * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
-  const { cart, snapshot } = await wholeCart(deps, caller, cartId)
-  const sold = cart.status === 'CONVERTED' ? await deps.cartStore.soldFor(cart.id) : undefined
-  if (sold) return soldView(snapshot, sold, deps.clock.now())
-  const view = cartView(snapshot, deps.clock.now())
+  const { cart, view, isSold } = await lookAtCart(deps, caller, cartId)
+  if (isSold) return view
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
   // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
@@ -193,6 +198,18 @@ export async function readCart(deps: CartDeps, caller: CartCaller, cartId: strin
       .write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }), locking)
       .catch((error: unknown) => deps.log.warn('cart.shown_not_noted', { error }))
   return view
+}
+
+/** The same for whoever does not buy it: nothing is noted. @throws AppError NOT_FOUND, also for one that is out of the caller's reach */
+export async function lookAtCart(
+  deps: CartDeps,
+  caller: CartCaller,
+  cartId: string,
+): Promise<{ cart: Cart; snapshot: CartSnapshot; view: CartView; isSold: boolean }> {
+  const { cart, snapshot } = await wholeCart(deps, caller, cartId)
+  const sold = cart.status === 'CONVERTED' ? await deps.cartStore.soldFor(cart.id) : undefined
+  const now = deps.clock.now()
+  return { cart, snapshot, view: sold ? soldView(snapshot, sold, now) : cartView(snapshot, now), isSold: sold !== undefined }
 }
 
 /**

@@ -126,7 +126,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       const updatedAt = laterThan(now)
       const rows = await tx
         .update(carts)
-        .set({ affiliateCode: code, affiliateAt: now, updatedAt, expiresAt })
+        .set({ affiliateCode: code, affiliateAt: now, updatedAt, expiresAt: unlessDraft(expiresAt) })
         .where(and(eq(carts.id, id), eq(carts.shopId, shopId), isOpen(now), within(reach)))
         .returning({ id: carts.id })
       return rows.length > 0
@@ -184,10 +184,14 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       const updatedAt = laterThan(now)
       const rows = await tx
         .update(carts)
-        .set({ ...fields, updatedAt, status: reopening.to })
+        .set({ ...fields, expiresAt: unlessDraft(fields.expiresAt), updatedAt, status: reopening.to })
         .where(and(eq(carts.id, id), eq(carts.status, reopening.from)))
         .returning({ id: carts.id })
       return rows.length > 0
+    },
+    /** Removes the cart of a draft with all that is in it. */
+    async remove(tx: Writer, id: string): Promise<void> {
+      await tx.delete(carts).where(eq(carts.id, id))
     },
     /** Ends some of the carts whose time is over. Returns how many. */
     async expire(tx: Writer, now: number, limit: number): Promise<number> {
@@ -213,6 +217,9 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     },
   }
 }
+
+/** As `expiryAfter` of the domain has it. */
+const unlessDraft = (expiresAt: number) => sql<number>`case when ${carts.draft} is null then ${expiresAt} else ${carts.expiresAt} end`
 
 /** As `changeAt` of the domain has it. */
 const laterThan = (now: number) => sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`

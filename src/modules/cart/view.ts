@@ -31,6 +31,7 @@ export function soldView(
   const isOpen = status === 'OPEN'
   return {
     ...pick(cart, 'id', 'shopId', 'customerId', 'currency'),
+    draftId: cart.draft?.id ?? null,
     lines: items.map((item) => lineView(item, cart, ofLines.get(item.line.id) ?? 0, now)),
     giftCards: cards.map(({ amount, ...card }) => ({ ...card, amount: { amount, currency } })),
     discountCode: codedOffer(snapshot)?.code ?? cart.discountCode,

@@ -55,6 +55,8 @@ export type CheckoutRequest = {
   /** Of the shopper: unpaid orders are bounded by it. */
   address: string
   attempt: Attempt
+  /** The very cart, and what was due of it, that the page showed which this comes from: nothing else is bought. */
+  shown?: { readonly updatedAt: number; readonly amountDue: number } | undefined
 }
 
 /** What the shopper's page learns: the order, and how its payment stands. */
@@ -138,6 +140,9 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   const { shop, items } = snapshot
   assertOpen(shop)
   const sum = priced(snapshot, now)
+  const { shown } = request
+  if (shown && (shown.updatedAt !== cart.updatedAt || shown.amountDue !== sum.totals.amountDue))
+    throw new AppError('CONFLICT', 'The cart has changed since it was shown: look at it again')
   const isReached = noticesIn(snapshot, sum.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const shipsByMethod = shop.shippingMethods.length > 0 && isSentAtAll(snapshot)
   const missing = lacking(cart, { lines: items.length, shipsByMethod, isReached })

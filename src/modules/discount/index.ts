@@ -1,4 +1,4 @@
-export { type Beside, offersOfCart, offersWith, type Shopper, tryDiscountCode } from './offers.ts'
+export { type Beside, offerOfCode, offersOfCart, offersWith, type Shopper, tryDiscountCode } from './offers.ts'
 export type { DiscountDeps } from './parts.ts'
 export {
   changeDiscount,

@@ -53,8 +53,18 @@ async function usesBy(deps: DiscountDeps, offers: readonly Offer[], shopper: Sho
   return new Map((await Promise.all(counts)).map((count, at) => [limited[at]?.id ?? '', count]))
 }
 
+/** A code as somebody typed it, and for which cart. */
+export type CodeOfCart = { readonly code: string; readonly currency: string; readonly shopper: Shopper; readonly mode: Mode }
 /** A code as a shopper types it. */
-export type TypedCode = CodeTrier & { readonly code: string; readonly currency: string; readonly shopper: Shopper; readonly mode: Mode }
+export type TypedCode = CodeTrier & CodeOfCart
+
+/** The discount of a code, if it can be had: whether what is in the cart is enough for it is no question here. */
+export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper, mode }: CodeOfCart): Promise<Offer | undefined> {
+  const offer = await deps.discountStore.findByCode(shopper.shopId, codeKeyOf(code))
+  if (!offer || (offer.currency !== null && offer.currency !== currency)) return undefined
+  const offers = await offersWith(deps, [offer], { shopper, mode, productIds: [] })
+  return closedIn(offers, offer, deps.clock.now()) === undefined ? offer : undefined
+}
 
 /**
  * The discount of a code, if it can be had: whether what is in the cart is enough for it is no refusal. A try is counted before the look-up
@@ -62,12 +72,7 @@ export type TypedCode = CodeTrier & { readonly code: string; readonly currency: 
  * @throws AppError NOT_FOUND for every cause alike, since somebody who guesses must not learn which codes there are; RATE_LIMITED
  */
 export async function tryDiscountCode(deps: DiscountDeps, { code, currency, shopper, mode, ...trier }: TypedCode): Promise<Offer> {
-  const found = await tryCode(deps, discountTries, trier, async () => {
-    const offer = await deps.discountStore.findByCode(shopper.shopId, codeKeyOf(code))
-    if (!offer || (offer.currency !== null && offer.currency !== currency)) return undefined
-    const offers = await offersWith(deps, [offer], { shopper, mode, productIds: [] })
-    return closedIn(offers, offer, deps.clock.now()) === undefined ? offer : undefined
-  })
+  const found = await tryCode(deps, discountTries, trier, () => offerOfCode(deps, { code, currency, shopper, mode }))
   if (!found) throw new AppError('NOT_FOUND', 'No such discount')
   return found
 }

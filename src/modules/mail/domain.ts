@@ -44,6 +44,8 @@ export type MailData = {
     readonly lines?: readonly MailLine[]
   }
   'refund-made': { readonly order: OrderRef; readonly amount: Money; readonly giftCardAmount: Money }
+  /** An order that the shop has drawn up for the addressee, who pays it by its link. `more`: lines that are not among these. */
+  'order-draft': { readonly draftId: string; readonly lines: readonly MailLine[]; readonly more: number; readonly total: Money }
   /** Money that the addressee has to fetch. */
   'refund-claim': { readonly order: OrderRef; readonly amount: Money; readonly claimUrl: string }
   /** An account that the shop made for the addressee, who chooses its password by a token for PASSWORD_RESET, made when the mail is sent. */
@@ -68,6 +70,7 @@ export const mailTemplates = {
   'payment-failed': { lifeMs: dayMs, isAwaited: false },
   'order-shipped': { lifeMs: 3 * dayMs, isAwaited: false },
   'refund-made': { lifeMs: 3 * dayMs, isAwaited: false },
+  'order-draft': { lifeMs: 3 * dayMs, isAwaited: false },
   'refund-claim': { lifeMs: 3 * dayMs, isAwaited: false },
   'account-claim': { lifeMs: dayMs, isAwaited: true },
   'password-reset': { lifeMs: 30 * minuteMs, isAwaited: true },

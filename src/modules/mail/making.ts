@@ -42,6 +42,7 @@ export async function linksOf(deps: OrderLinkDeps, shop: HasPages): Promise<Link
   const page = (kind: Exclude<PageKind, 'order'>) => (token: string) => pageOf(deps, shop, kind, token)
   return {
     order: (orderId) => withToken(shop?.pages.order, orders.tokenOf(orderId)) ?? orders.urlOf(orderId),
+    pay: orders.payUrlOf,
     reset: page('reset'),
     verify: page('verify'),
     invitation: page('invitation'),

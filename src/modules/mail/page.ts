@@ -68,6 +68,9 @@ tfoot th{font-weight:400;border-bottom:0}
 .wrong{color:#b91c1c}
 a{color:#1d4ed8}
 label{display:block;margin:1rem 0 .25rem}
-input{font:inherit;width:100%;padding:.6rem;border:1px solid #71717a;border-radius:.375rem}
+input,select{font:inherit;width:100%;padding:.6rem;border:1px solid #71717a;border-radius:.375rem}
 button{font:inherit;font-weight:700;margin-top:1rem;padding:.7rem 1.4rem;border:0;border-radius:.375rem;background:${accent};color:${readableOn(accent)}}
+form{margin:0 0 1rem}
+summary{cursor:pointer;color:#1d4ed8}
+.go{display:inline-block;font-weight:700;padding:.7rem 1.4rem;border-radius:.375rem;background:${accent};color:${readableOn(accent)}}
 @media print{body{background:#fff;padding:0}main{padding:0}header{color:#000}.noprint{display:none}}`

@@ -27,6 +27,7 @@ export function sampleData(currency: string): MailData {
     'payment-failed': { order, amount: money(9_531) },
     'order-shipped': { order, trackingNumber: 'TRACK-123', carrier: 'Post', lines: lines.map(({ total: _, ...line }) => line) },
     'refund-made': { order, amount: money(4_000), giftCardAmount: money(1_000) },
+    'order-draft': { draftId: 'draft_00000000000000000000000000', lines, more: 0, total: money(9_250) },
     'refund-claim': { order, amount: money(4_000), claimUrl: 'https://pay.example/claim' },
     'account-claim': { token: 'A'.repeat(43) },
     'password-reset': { token: 'A'.repeat(43) },

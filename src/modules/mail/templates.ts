@@ -7,6 +7,7 @@ import { type Look, laidOut, type Saying } from './layout.ts'
 /** Where links lead: to the shop's own pages, or to ours. */
 export type Links = {
   order(orderId: string): string
+  pay(draftId: string): string
   reset(token: string): string
   verify(token: string): string
   invitation(token: string): string
@@ -90,6 +91,18 @@ const sayings: Says = {
     paragraphs: [say.refundText(money(amount)), ...(giftCardAmount.amount > 0 ? [say.refundToCards(money(giftCardAmount))] : [])],
     button: { what: say.viewOrder, url: links.order(order.orderId) },
   }),
+  'order-draft': ({ draftId, lines, more, total }, look, links) => {
+    const { say, count, money } = look.words
+    return {
+      subject: say.draftSubject(look.title),
+      heading: say.draftHeading,
+      paragraphs: [say.draftText(look.title)],
+      lines: linesOf(lines, look),
+      more: more > 0 ? say.more(count(more)) : undefined,
+      totals: [{ what: say.total, amount: money(total), isSum: true }],
+      button: { what: say.draftButton, url: links.pay(draftId) },
+    }
+  },
   'refund-claim': ({ order, amount, claimUrl }, { title, words: { say, money } }) => ({
     subject: say.claimRefundSubject(order.number, title),
     heading: say.claimRefundHeading,

@@ -1,2 +1,2 @@
-export { type OrderLinks, orderPagePath } from './links.ts'
+export { type OrderLinks, orderPagePath, payPagePath } from './links.ts'
 export type { OrderLinkDeps } from './parts.ts'

@@ -50,7 +50,23 @@ export const PublicOrderRecord = t.Object(
         { description: 'Without street, postal code, company and phone' },
       ),
     ),
-    tracking: nullable(t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) })),
+    tracking: nullable(
+      t.Object(
+        { number: nullable(t.String()), carrier: nullable(t.String()) },
+        { description: 'Of the parcel that was sent last, of those that have any' },
+      ),
+    ),
+    parcels: t.Array(
+      t.Object(
+        {
+          lines: t.Array(t.Object({ lineId: t.String(), quantity: integer() })),
+          ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
+          sentAt: Instant,
+        },
+        { title: 'PublicParcel' },
+      ),
+      { description: 'In the order in which they were sent' },
+    ),
     refunds: t.Array(t.Object({ amount: MoneySchema, status: oneOf(refundStatuses), createdAt: Instant }, { title: 'PublicRefund' }), {
       description: 'Those that did not fail',
     }),

@@ -56,18 +56,35 @@ function placeOf({ shippingAddress }: PublicOrder, { say }: Words): string {
   return `<h2>${escaped(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
 }
 
+/** How each parcel is found; of an order in several, also what is in each. One without tracking that holds all says nothing. */
+function parcelsOf({ parcels, lines }: PublicOrder, { say, count }: Words): string {
+  return parcels
+    .map(({ carrier, trackingNumber, lines: sent }) => {
+      const facts = [
+        ...(carrier ? [`${escaped(say.carrier)}: ${bdi(carrier)}`] : []),
+        ...(trackingNumber ? [`${escaped(say.trackingNumber)}: ${bdi(trackingNumber)}`] : []),
+      ]
+      const titleOf = (lineId: string) => lines.find(({ id }) => id === lineId)?.title ?? ''
+      const goods =
+        parcels.length === 1
+          ? []
+          : sent.map(
+              ({ lineId, quantity }) => `<span class="note">${bdi(titleOf(lineId))} ${escaped(say.quantity(count(quantity)))}</span>`,
+            )
+      return facts.length + goods.length === 0 ? '' : `<p>${[...facts, ...goods].join('<br>')}</p>`
+    })
+    .filter((part) => part !== '')
+    .join('\n')
+}
+
 /** What the page of an order says. */
 export function orderHtml(order: PublicOrder, words: Words): string {
   const { say } = words
-  const { tracking, receiptUrl } = order
-  const facts = [
-    ...(tracking?.carrier ? [`${escaped(say.carrier)}: ${bdi(tracking.carrier)}`] : []),
-    ...(tracking?.number ? [`${escaped(say.trackingNumber)}: ${bdi(tracking.number)}`] : []),
-  ]
+  const { receiptUrl } = order
   return [
     `<p><span class="status">${escaped(say.statuses[order.status])}</span></p>`,
     `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt))))}</p>`,
-    ...(facts.length > 0 ? [`<p>${facts.join('<br>')}</p>`] : []),
+    parcelsOf(order, words),
     linesTable(order, words, false),
     totalsTable(order, words),
     placeOf(order, words),

@@ -1,3 +1,4 @@
+import type { Writer } from '../../../db/engine.ts'
 import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
@@ -322,5 +323,6 @@ export const wholeOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, 
 export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>
   orderStore.findByAttempt(cartId, attemptKey)
 
-/** The order that a cart became. */
-export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string): Promise<Order | undefined> => orderStore.findByCart(cartId)
+/** The order that a cart became last. */
+export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string, tx?: Writer): Promise<Order | undefined> =>
+  orderStore.findByCart(cartId, tx)

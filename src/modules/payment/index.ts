@@ -1,3 +1,4 @@
+export { type LinkWay, linkIn, waysByLink } from './by-link.ts'
 export { choosePayment, type Offering, paymentsOffered } from './choosing.ts'
 export { dueMessages, forgetPaymentMessages, leaveMessage, paymentOfMessage, receiveMessage, type Sent, takeMessage } from './inbox.ts'
 export { paymentMetrics } from './metrics.ts'

@@ -14,6 +14,7 @@ import { type Links, rendered } from '../../../src/modules/mail/templates.ts'
 
 const links: Links = {
   order: () => 'https://souk.example/o',
+  pay: () => 'https://souk.example/p',
   reset: () => 'https://souk.example/r',
   verify: () => 'https://souk.example/v',
   invitation: () => 'https://souk.example/i',

@@ -1,0 +1,44 @@
+/** Orders that a shop has drawn up, and whoever pays them. */
+import type { Answer, CallOptions, Json, TestApp } from './app.ts'
+import { ok, type Selling } from './selling.ts'
+
+/** The routes of drafts, as the shop's people call them. */
+export const draftsOf = (shop: Selling) => ({
+  create: (body: Json = {}, headers: Record<string, string> = {}): Promise<Answer> =>
+    shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }], ...body }, headers),
+  read: async (id: string): Promise<Answer['body']> => ok(await shop.get(`/v2/orders/drafts/${id}`)).body,
+  change: (id: string, body: Json, headers: Record<string, string> = {}): Promise<Answer> =>
+    shop.app.call('PATCH', `/v2/orders/drafts/${id}`, { token: shop.token, body, headers }),
+  remove: (id: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    shop.app.call('DELETE', `/v2/orders/drafts/${id}`, { token: shop.token, headers }),
+})
+
+/** How a browser sends a form. */
+export const sent = (fields: Record<string, string>): CallOptions => ({
+  raw: new URLSearchParams(fields).toString(),
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+})
+
+/** A browser without a script on a pay page. */
+export function browserOn(app: TestApp, payUrl: string) {
+  const path = new URL(payUrl).pathname
+  const look = (): Promise<Answer> => app.call('GET', path)
+  const send = (fields: Record<string, string>): Promise<Answer> => app.call('POST', path, sent(fields))
+  return { path, look, send }
+}
+
+/** The fields of the nth form of a page that has this step, as a browser would send them untouched. */
+export function formOf({ text }: Answer, step: string, nth = 0): Record<string, string> {
+  const forms = [...text.matchAll(/<form method="post">([\s\S]*?)<\/form>/g)].map(([, inside = '']) => inside)
+  const form = forms.filter((inside) => inside.includes(`name="step" value="${step}"`))[nth]
+  if (form === undefined) throw new Error(`the page has no form to ${step}: ${text}`)
+  const inputs = [...form.matchAll(/<input([^>]*)>/g)].map(([, attributes = '']) => {
+    const of = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(` ${attributes}`)?.[1] ?? ''
+    return [of('name'), of('value')] as const
+  })
+  const selects = [...form.matchAll(/<select[^>]* name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g)].map(
+    ([, name = '', options = '']) =>
+      [name, (/<option value="([^"]*)" selected/.exec(options) ?? /<option value="([^"]*)"/.exec(options))?.[1] ?? ''] as const,
+  )
+  return Object.fromEntries([...inputs, ...selects])
+}

@@ -12,7 +12,7 @@ export type BookEntry = Pick<KnownAddress, 'id' | 'isDefaultShipping' | 'isDefau
 /** What a customer has besides: the ids of their book, and what they ordered and paid by currency. */
 export type Standing = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
 
-/** What narrows a list of customers: the whole e-mail address, and how it or the name begins. */
+/** What narrows a list of customers: the whole e-mail address, and words of it and of the name, or their id. */
 export type CustomerQuery = { email?: string | undefined; q?: string | undefined }
 
 export const addressesPerCustomerMax = 500

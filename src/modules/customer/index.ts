@@ -1,7 +1,8 @@
 export { customerFindings } from './check-store.ts'
 export { addressesPerCustomerMax } from './domain.ts'
+export { fillCustomerSearch, listCustomers } from './finding.ts'
 export type { GuestOrders } from './guest-orders.ts'
-export { changeOwnAddress, changeOwnCustomer, listCustomers, ownAddresses, removeOwnAddress } from './own.ts'
+export { changeOwnAddress, changeOwnCustomer, ownAddresses, removeOwnAddress } from './own.ts'
 export type { CustomerDeps } from './parts.ts'
 export { joinTheRest, noteAddressProven } from './proof.ts'
 export {

@@ -5,6 +5,7 @@ import { customers } from '../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
+import { findingStore } from './finding-store.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
 const locked = lockedRowsOf(customers, ['id'])
@@ -51,6 +52,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     /** @returns the customer after the change */
     async change(tx: Writer, id: string, change: Partial<Customer> & Pick<Customer, 'updatedAt'>): Promise<Customer | undefined> {
       const [customer] = await tx.update(customers).set(change).where(eq(customers.id, id)).returning()
+      if (customer && (change.email !== undefined || change.name !== undefined)) await findingStore.put(tx, customer)
       return customer
     },
     /** Whether a customer's password still has this hash. */
@@ -64,6 +66,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     },
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
+      await findingStore.put(tx, customer)
     },
     /** @param mode of the shop: orders of the other one do not count */
     async standingOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<Standing> {

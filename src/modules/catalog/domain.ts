@@ -402,34 +402,3 @@ export function searchWords({ product, variants }: Worded): string[] {
     wordsMax,
   )
 }
-
-/** What a shop's own people ask products for: text of a `q`, and values that must be there as they are. */
-export type ManagedFilter = {
-  readonly shopId: string
-  readonly words: readonly string[] | undefined
-  readonly values: readonly ManagedValue[]
-}
-/** Of which filter, and what it asks for. */
-export type ManagedValue = readonly [kind: 'status' | 'vendor' | 'type' | 'tag' | 'sku', value: string]
-
-/** Of title, vendor, type, tags, options, SKUs and barcodes; and of the description, whose words are found whole alone. */
-const [managedWordsMax, plainWordsMax] = [150, 250]
-
-/** What a product is found by for its shop's own people, in whatever status it is. */
-export function managedWording({ product, variants }: Whole): { words: string[]; plain: string[]; values: ManagedValue[] } {
-  const { title, vendor, type, tags, options, status } = product
-  const skus = variants.flatMap(({ sku }) => (sku === null ? [] : [sku]))
-  const codes = [...skus, ...variants.map(({ barcode }) => barcode ?? '')]
-  const texts = [title, vendor, type, ...tags, ...codes, ...options.flatMap(({ values }) => values)]
-  return {
-    words: wordsOf(texts.join(' '), managedWordsMax),
-    plain: wordsOf(textOfHtml(product.descriptionHtml), plainWordsMax),
-    values: valuesOf({ status, vendor, type, tag: tags, sku: skus }),
-  }
-}
-
-/** Tags and SKUs count whatever their case. */
-export const valuesOf = (asked: Partial<Record<ManagedValue[0], string | readonly string[] | undefined>>): ManagedValue[] =>
-  (Object.entries(asked) as [ManagedValue[0], string | readonly string[] | undefined][]).flatMap(([kind, given]) =>
-    [given ?? []].flat().map((value): ManagedValue => [kind, kind === 'tag' || kind === 'sku' ? value.toLowerCase() : value]),
-  )

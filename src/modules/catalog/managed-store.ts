@@ -5,7 +5,8 @@ import { managedSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type ManagedFilter, managedWording, type Whole } from './domain.ts'
+import type { Whole } from './domain.ts'
+import { type ManagedFilter, managedWording } from './listing.ts'
 
 /** With a filter, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000

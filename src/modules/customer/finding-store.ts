@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
-import type { Reader, Writer } from '../../../db/engine.ts'
+import type { Reader } from '../../../db/engine.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { customerSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
@@ -12,18 +12,12 @@ import type { Customer, CustomerQuery } from './domain.ts'
 const foundMax = 1_000
 /** Without one they are counted up to this; further pages are there all the same. */
 const countedMax = 10_000
-const [wordsMax, queryWordsMax] = [60, 10]
+const queryWordsMax = 10
 
 type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
 
 /** A shop's customers as its own people find them. */
 export const findingStore = {
-  /** Makes a customer findable, in the write that makes or changes them. */
-  async put(tx: Writer, customer: Pick<Customer, 'id' | 'shopId' | 'createdAt' | 'email' | 'name'>): Promise<void> {
-    const words = wordsOf(`${customer.email} ${customer.name}`, wordsMax)
-    await customerSearch.put(tx, customer, { words, whole: [wordFor('email', customer.email)] })
-  },
-
   /** A page of them, newest first. */
   async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice): Promise<Listed> {
     if (q === undefined && email === undefined) return unfiltered(read, shopId, slice)

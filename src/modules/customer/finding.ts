@@ -33,6 +33,6 @@ export const fillCustomerSearch = (
     subject: 'customers',
     async index(tx, id) {
       const customer = await deps.customerStore.lock(tx, id)
-      if (customer) await store.put(tx, customer)
+      if (customer) await deps.customerStore.index(tx, customer)
     },
   })

@@ -29,9 +29,10 @@ export interface OrderSearch {
   ): Promise<number[]>
 }
 
-export interface ProductWords {
-  /** Makes a product findable by its shop's own people, or by other words than before. */
-  put(tx: Writer, product: { readonly id: string; readonly shopId: string }, wording: Wording): Promise<void>
+/** Of records whose ids are given out in order. */
+export interface RecordSearch {
+  /** Makes a record findable by its shop's own people, or by other words than before. */
+  put(tx: Writer, record: { readonly id: string; readonly shopId: string; readonly createdAt: number }, wording: Wording): Promise<void>
   /** @returns ids, newest first */
   find(read: Reader, query: WordQuery): Promise<string[]>
 }

@@ -3,7 +3,7 @@ import { DatabaseRefused } from '../engine.ts'
 import { postgresMigrations } from '../migrations/index.ts'
 import { added, kindOf, lineOf } from './lines.ts'
 import { type Column, inOrder, type Source, type SourceTable } from './source.ts'
-import { type Piece, type Reached, type SearchedProduct, type Target, withTarget, wordsTable } from './target.ts'
+import { filledTables, type Piece, type Reached, type SearchedProduct, type Target, withTarget, wordsTable } from './target.ts'
 
 export type Move = {
   source: Source
@@ -82,7 +82,9 @@ const listed = (lines: readonly string[]): string =>
 export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string, ReadonlyMap<string, string>>): Plan[] {
   const names = new Set(source.tables.map(({ name }) => name))
   const missing = [
-    ...[...there.keys()].filter((name) => !names.has(name) && name !== wordsTable).map((name) => `the source has no table ${name}`),
+    ...[...there.keys()]
+      .filter((name) => !names.has(name) && name !== wordsTable && !filledTables.has(name))
+      .map((name) => `the source has no table ${name}`),
     ...[...names].filter((name) => !there.has(name)).map((name) => `the target has no table ${name}`),
   ]
   const plans = inOrder(source.tables).map((table) => {

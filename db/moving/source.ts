@@ -42,8 +42,8 @@ export type Source = {
 export const sumsOf = (columns: readonly string[]): string =>
   ['count(*)', ...columns.flatMap((name) => [`coalesce(sum("${name}" / 1000000), 0)`, `coalesce(sum("${name}" % 1000000), 0)`])].join(', ')
 
-/** What belongs to the engine: the search index, which the target builds for itself, and the migrations that have run. */
-const ownTables = new Set(['souk_migrations', 'product_ranks'])
+/** What belongs to the engine: the search indexes, which the target builds for itself, and the migrations that have run. */
+const ownTables = new Set(['souk_migrations', 'product_ranks', 'managed_ranks', 'customer_ranks', 'search_shops'])
 /** Of 32 bits. */
 const [intMin, intMax] = [-2_147_483_648, 2_147_483_647]
 

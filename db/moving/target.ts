@@ -40,6 +40,8 @@ export type Target = {
 export type SearchedProduct = { readonly id: string; readonly shopId: string; readonly visibleFrom: string; readonly words: string }
 
 export const wordsTable = 'product_words'
+/** What a shop's own people search: filled in by a job, once the target is served. */
+export const filledTables: ReadonlySet<string> = new Set(['order_words', 'managed_words', 'customer_words'])
 const stateTable = 'souk_move'
 /** Set for one transaction alone: behind a pooler the connection is somebody else's next, whose commits must wait for the disk. */
 const beginUnhurried = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL bytea_output = 'hex'"
@@ -241,6 +243,9 @@ async function targetOn(client: pg.Client): Promise<Target> {
             "DELETE FROM document_stores WHERE kind = 'MEDIA_FILES' AND NOT EXISTS (SELECT 1 FROM picture_files WHERE store = 'MEDIA_FILES')",
           )
         }
+        await client.query(
+          "INSERT INTO search_fills (subject, below, done) VALUES ('ORDERS', '~', 0), ('PRODUCTS', '~', 0), ('CUSTOMERS', '~', 0) ON CONFLICT (subject) DO UPDATE SET below = '~', done = 0",
+        )
         await client.query('DELETE FROM souk_migrations WHERE tag = $1', [movingTag])
         await client.query(`DROP TABLE ${stateTable}`)
       })

@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { int, table, text } from '../columns.ts'
 import { prepare } from '../prepared.ts'
-import type { OrderSearch, ProductWords, Wording, WordQuery } from '../shop-words.ts'
+import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../shop-words.ts'
 
 /**
  * A `tsvector` with a GIN index, and an index by the order in which the shop's rows are listed: the server takes what is rare from the one and walks
  * along the other for what many hold. Every word begins with a name of the shop, so that a search costs what the shop holds.
  */
 const orderWords = table('order_words', { shopId: text('shop_id'), number: int('number'), words: text('words') })
-const managedWords = table('managed_words', { productId: text('product_id'), shopId: text('shop_id'), words: text('words') })
 
 const placed = (name: string) => sql.placeholder(name)
 const vector = sql`array_to_tsvector(string_to_array(${placed('text')}::text, ' '))`
@@ -24,13 +23,6 @@ const replaceOrder = prepare((queries) =>
     .values(orderValues)
     .onConflictDoUpdate({ target: [orderWords.shopId, orderWords.number], set: { words: sql`excluded.words` } }),
 )
-const putProduct = prepare((queries) =>
-  queries
-    .insert(managedWords)
-    .values({ productId: placed('id') as never, shopId: placed('shopId') as never, words: vector })
-    .onConflictDoUpdate({ target: managedWords.productId, set: { words: sql`excluded.words` } }),
-)
-
 /** Two shops may have the same: rows are asked for by their shop besides. */
 const nameOf = (shopId: string): string => Bun.hash.xxHash32(shopId).toString(36)
 const termOf = (shopId: string, word: string): string => `${nameOf(shopId)}_${word}`
@@ -70,15 +62,24 @@ export const postgresOrderSearch: OrderSearch = {
   },
 }
 
-export const postgresProductWords: ProductWords = {
-  async put(tx, { id, shopId }, wording) {
-    await tx.run(putProduct, { id, shopId, text: termsOf(shopId, wording).join(' ') })
-  },
-  async find(read, query) {
-    const rows = await read.rows<{ id: string }>(
-      sql`select product_id as id from managed_words where shop_id = ${query.shopId} and words @@ ${matchOf(query)}::tsquery
-          order by product_id desc limit ${query.limit}`,
-    )
-    return rows.map(({ id }) => id)
-  },
+/** @param name of the table */
+export function postgresRecordSearch(name: 'managed_words' | 'customer_words'): RecordSearch {
+  const words = table(name, { id: text('id'), shopId: text('shop_id'), words: text('words') })
+  const put = prepare((queries) =>
+    queries
+      .insert(words)
+      .values({ id: placed('id') as never, shopId: placed('shopId') as never, words: vector })
+      .onConflictDoUpdate({ target: words.id, set: { words: sql`excluded.words` } }),
+  )
+  return {
+    async put(tx, { id, shopId }, wording) {
+      await tx.run(put, { id, shopId, text: termsOf(shopId, wording).join(' ') })
+    },
+    async find(read, query) {
+      const rows = await read.rows<{ id: string }>(
+        sql`select id from ${words} where shop_id = ${query.shopId} and words @@ ${matchOf(query)}::tsquery order by id desc limit ${query.limit}`,
+      )
+      return rows.map(({ id }) => id)
+    },
+  }
 }

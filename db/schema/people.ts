@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import { bool, index, instant, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 
 /** Merchants and super admins: they share one login and one space of e-mail addresses. */
@@ -34,7 +33,6 @@ export const customers = table(
   (customer) => [
     uniqueIndex('customers_shop_email').on(customer.shopId, customer.email),
     index('customers_shop').on(customer.shopId, customer.id),
-    index('customers_shop_name').on(customer.shopId, sql`lower(${customer.name})`),
     index('customers_created').on(customer.createdAt),
   ],
 )

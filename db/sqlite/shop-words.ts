@@ -2,17 +2,15 @@ import { sql } from 'drizzle-orm'
 import { int, table, text } from '../columns.ts'
 import type { Reader, Writer } from '../engine.ts'
 import { prepare } from '../prepared.ts'
-import type { OrderSearch, ProductWords, Wording, WordQuery } from '../shop-words.ts'
+import type { OrderSearch, RecordSearch, Wording, WordQuery } from '../shop-words.ts'
 
 /**
- * FTS5, contentless. A row's id is the shop's serial number times 2^32 and a number within the shop, so that one shop's rows lie together, in the
- * order in which they are listed, and FTS5 hands them out newest first: what is asked for is never sorted. Every term begins with the serial, so
+ * FTS5, contentless. An order's row is the shop's serial number times 2^32 plus its number: one shop's rows lie together in the order in which they
+ * are listed, and FTS5 hands them out newest first, so that nothing is sorted. Every term begins with the serial, so
  * that a search costs what the shop holds. How words begin is kept as terms too (`1_ha`), beside the whole word (`1__haddad`): by the beginning of
  * many words, FTS5 would have to gather the rows of all of them first.
  */
 const orderWords = table('order_words', { rowid: int('rowid'), words: text('words') })
-const managedWords = table('managed_words', { rowid: int('rowid'), words: text('words') })
-const managedRanks = table('managed_ranks', { rank: int('rank'), productId: text('product_id') })
 const shopSerials = table('search_shops', { serial: int('serial'), shopId: text('shop_id') })
 
 const placed = (name: string) => sql.placeholder(name)
@@ -36,16 +34,6 @@ const insertOrder = prepare((queries) =>
   queries.insert(orderWords).values({ rowid: orderRow, words: sql`${placed('text')} || ${numberTerms}` }),
 )
 const removeOrder = prepare((queries) => queries.delete(orderWords).where(sql`rowid = ${orderRow}`))
-
-const managedRow = sql`(select rank from managed_ranks where product_id = ${placed('id')}) + ${placed('serial')} * 4294967296`
-const addProduct = prepare((queries) =>
-  queries
-    .insert(managedRanks)
-    .values({ rank: sql`(select coalesce(max(rank), 0) + 1 from managed_ranks)`, productId: placed('id') as never })
-    .onConflictDoNothing(),
-)
-const insertProduct = prepare((queries) => queries.insert(managedWords).values({ rowid: managedRow, words: placed('text') as never }))
-const removeProduct = prepare((queries) => queries.delete(managedWords).where(sql`rowid = ${managedRow}`))
 
 async function serialFor(tx: Writer, shopId: string): Promise<number> {
   const known = await tx.first(serialOf, { shopId })
@@ -110,21 +98,41 @@ export const sqliteOrderSearch: OrderSearch = {
   },
 }
 
-export const sqliteProductWords: ProductWords = {
-  async put(tx, { id, shopId }, wording) {
-    const serial = await serialFor(tx, shopId)
-    await tx.run(addProduct, { id })
-    await tx.run(removeProduct, { id, serial })
-    await tx.run(insertProduct, { id, serial, text: textOf(serial, wording) })
-  },
-  async find(read, query) {
-    const serial = await knownSerial(read, query.shopId)
-    if (serial === undefined) return []
-    const base = serial * 4_294_967_296
-    const rows = await read.rows<{ id: string }>(
-      sql`select r.product_id as id from managed_words w join managed_ranks r on r.rank = w.rowid - ${base}
-          where w.managed_words match ${matchOf(serial, query)} order by w.rowid desc limit ${query.limit}`,
-    )
-    return rows.map(({ id }) => id)
-  },
+/**
+ * A record's row is its rank: when it was made, in milliseconds times 2^20, plus a counter. Ranks exceed 2^53: they are compared and joined here only.
+ * @param name of the tables
+ */
+export function sqliteRecordSearch(name: 'managed' | 'customer'): RecordSearch {
+  const words = table(`${name}_words`, { rowid: int('rowid'), words: text('words') })
+  const ranks = table(`${name}_ranks`, { rank: int('rank'), id: text('id') })
+  const row = sql`(select rank from ${ranks} where id = ${placed('id')})`
+  const first = sql`${placed('createdAt')} * 1048576`
+  const rank = prepare((queries) =>
+    queries
+      .insert(ranks)
+      .values({
+        rank: sql`coalesce((select max(rank) + 1 from ${ranks} where rank between ${first} and ${first} + 1048575), ${first})`,
+        id: placed('id') as never,
+      })
+      .onConflictDoNothing(),
+  )
+  const insert = prepare((queries) => queries.insert(words).values({ rowid: row, words: placed('text') as never }))
+  const remove = prepare((queries) => queries.delete(words).where(sql`rowid = ${row}`))
+  return {
+    async put(tx, { id, shopId, createdAt }, wording) {
+      const serial = await serialFor(tx, shopId)
+      await tx.run(rank, { id, createdAt })
+      await tx.run(remove, { id })
+      await tx.run(insert, { id, text: textOf(serial, wording) })
+    },
+    async find(read, query) {
+      const serial = await knownSerial(read, query.shopId)
+      if (serial === undefined) return []
+      const rows = await read.rows<{ id: string }>(
+        sql`select r.id as id from ${words} join ${ranks} r on r.rank = ${words}.rowid
+            where ${words} match ${matchOf(serial, query)} order by ${words}.rowid desc limit ${query.limit}`,
+      )
+      return rows.map(({ id }) => id)
+    },
+  }
 }

@@ -21,6 +21,17 @@ export function wordsOf(text: string, most: number): string[] {
   return [...words]
 }
 
+/**
+ * Whether words hold all that is asked for: each of them whole, and of the last one how it begins.
+ * @param plain words that are found whole alone
+ */
+export function holdsWords(asked: readonly string[], words: readonly string[], plain: readonly string[] = []): boolean {
+  const last = asked.length - 1
+  return asked.every(
+    (word, at) => words.includes(word) || plain.includes(word) || (at === last && words.some((one) => one.startsWith(word))),
+  )
+}
+
 /** A handle made of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Empty when the title has no letter or digit. */
 export function handleOf(title: string): string {
   const plain = title

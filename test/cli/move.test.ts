@@ -55,6 +55,9 @@ const types = new Map<string, Map<string, string>>(
     ]),
 )
 
+/** What belongs to the engine. */
+const engineTables = new Set(['souk_migrations', 'product_ranks', 'managed_ranks', 'customer_ranks', 'search_shops'])
+
 /** A database in which every table has three rows, with values of their types, that refer to each other as the schema says. */
 function everyTable(): { dataDir: string; file: string; tables: Map<string, unknown[]> } {
   const dataDir = temporaryDir()
@@ -64,7 +67,7 @@ function everyTable(): { dataDir: string; file: string; tables: Map<string, unkn
   const list = <Row>(query: string) => db.query<Row, []>(query).all()
   const names = list<{ name: string }>("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name")
     .map(({ name }) => name)
-    .filter((name) => !name.startsWith('sqlite_') && name !== 'souk_migrations' && name !== 'product_ranks')
+    .filter((name) => !name.startsWith('sqlite_') && !engineTables.has(name))
   expect(names).toEqual([...types.keys()].sort())
   db.run('PRAGMA foreign_keys = OFF')
   db.run('BEGIN')
@@ -155,7 +158,8 @@ onPostgres('every table of the schema is moved to the last character, whatever b
   expect(moved.stdout).toContain(`All is there: ${tables.size * 3} rows of ${tables.size} tables, and 3 products`)
   expect(hashOf(file)).toBe(before)
   for (const [table, rows] of tables) {
-    const { rows: there } = await client.query(`select * from "${table}"`)
+    // What is still to be made findable is noted besides.
+    const { rows: there } = await client.query(`select * from "${table}" ${table === 'search_fills' ? "where below <> '~'" : ''}`)
     const sorted = (all: unknown[]) => all.map((row) => Bun.inspect(row, { sorted: true })).sort()
     expect([table, sorted(there.map((row) => asInSqlite(table, row)))]).toEqual([table, sorted(rows)])
   }
@@ -163,6 +167,11 @@ onPostgres('every table of the schema is moved to the last character, whatever b
     `select product_id from product_words where words @@ '''large'' & ''${tagWord('blue sky')}'''::tsquery`,
   )
   expect(words).toHaveLength(3)
+  expect((await client.query("select subject from search_fills where below = '~' order by 1")).rows).toEqual([
+    { subject: 'CUSTOMERS' },
+    { subject: 'ORDERS' },
+    { subject: 'PRODUCTS' },
+  ])
   expect((await client.query("select to_regclass('souk_move') as state")).rows).toEqual([{ state: null }])
   expect(await souk(to(target.url), dataDir, { settings: keys })).toEqual(refusal('the target is not empty'))
   await client.end()

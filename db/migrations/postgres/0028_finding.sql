@@ -12,6 +12,7 @@ CREATE TABLE "search_fills" (
 	"done" integer NOT NULL
 );
 --> statement-breakpoint
+DROP INDEX "customers_shop_name";--> statement-breakpoint
 DROP INDEX "orders_customer";--> statement-breakpoint
 DROP INDEX "orders_created";--> statement-breakpoint
 DROP INDEX "orders_status_number";--> statement-breakpoint
@@ -31,14 +32,24 @@ CREATE TABLE "order_words" (
 CREATE INDEX "order_words_words" ON "order_words" USING gin ("words");
 --> statement-breakpoint
 CREATE TABLE "managed_words" (
-	"product_id" text COLLATE "C" PRIMARY KEY NOT NULL REFERENCES "products"("id") ON DELETE cascade,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL REFERENCES "products"("id") ON DELETE cascade,
 	"shop_id" text COLLATE "C" NOT NULL,
 	"words" tsvector NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "managed_words_newest" ON "managed_words" ("shop_id", "product_id" DESC);
+CREATE INDEX "managed_words_newest" ON "managed_words" ("shop_id", "id" DESC);
 --> statement-breakpoint
 CREATE INDEX "managed_words_words" ON "managed_words" USING gin ("words");
+--> statement-breakpoint
+CREATE TABLE "customer_words" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL REFERENCES "customers"("id") ON DELETE cascade,
+	"shop_id" text COLLATE "C" NOT NULL,
+	"words" tsvector NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "customer_words_newest" ON "customer_words" ("shop_id", "id" DESC);
+--> statement-breakpoint
+CREATE INDEX "customer_words_words" ON "customer_words" USING gin ("words");
 --> statement-breakpoint
 INSERT INTO "order_days" ("shop_id", "day", "first", "last")
 SELECT "shop_id", "created_at" / 86400000, min("number"), max("number") FROM "orders" GROUP BY "shop_id", "created_at" / 86400000;
@@ -46,3 +57,5 @@ SELECT "shop_id", "created_at" / 86400000, min("number"), max("number") FROM "or
 INSERT INTO "search_fills" ("subject", "below", "done") SELECT 'ORDERS', '~', 0 WHERE EXISTS (SELECT 1 FROM "orders");
 --> statement-breakpoint
 INSERT INTO "search_fills" ("subject", "below", "done") SELECT 'PRODUCTS', '~', 0 WHERE EXISTS (SELECT 1 FROM "products");
+--> statement-breakpoint
+INSERT INTO "search_fills" ("subject", "below", "done") SELECT 'CUSTOMERS', '~', 0 WHERE EXISTS (SELECT 1 FROM "customers");

@@ -13,6 +13,7 @@ CREATE TABLE `search_fills` (
 	`done` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+DROP INDEX `customers_shop_name`;--> statement-breakpoint
 DROP INDEX `orders_customer`;--> statement-breakpoint
 DROP INDEX `orders_created`;--> statement-breakpoint
 DROP INDEX `orders_status_number`;--> statement-breakpoint
@@ -31,15 +32,25 @@ CREATE UNIQUE INDEX `search_shops_shop` ON `search_shops` (`shop_id`);
 --> statement-breakpoint
 CREATE TABLE `managed_ranks` (
 	`rank` integer PRIMARY KEY NOT NULL,
-	`product_id` text NOT NULL,
-	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE restrict
+	`id` text NOT NULL,
+	FOREIGN KEY (`id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE restrict
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `managed_ranks_product` ON `managed_ranks` (`product_id`);
+CREATE UNIQUE INDEX `managed_ranks_id` ON `managed_ranks` (`id`);
+--> statement-breakpoint
+CREATE TABLE `customer_ranks` (
+	`rank` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	FOREIGN KEY (`id`) REFERENCES `customers`(`id`) ON UPDATE no action ON DELETE restrict
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `customer_ranks_id` ON `customer_ranks` (`id`);
 --> statement-breakpoint
 CREATE VIRTUAL TABLE `order_words` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii tokenchars _');
 --> statement-breakpoint
 CREATE VIRTUAL TABLE `managed_words` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii tokenchars _');
+--> statement-breakpoint
+CREATE VIRTUAL TABLE `customer_words` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii tokenchars _');
 --> statement-breakpoint
 INSERT INTO `order_days` (`shop_id`, `day`, `first`, `last`)
 SELECT `shop_id`, `created_at` / 86400000, min(`number`), max(`number`) FROM `orders` GROUP BY `shop_id`, `created_at` / 86400000;
@@ -47,3 +58,5 @@ SELECT `shop_id`, `created_at` / 86400000, min(`number`), max(`number`) FROM `or
 INSERT INTO `search_fills` (`subject`, `below`, `done`) SELECT 'ORDERS', '~', 0 WHERE EXISTS (SELECT 1 FROM `orders`);
 --> statement-breakpoint
 INSERT INTO `search_fills` (`subject`, `below`, `done`) SELECT 'PRODUCTS', '~', 0 WHERE EXISTS (SELECT 1 FROM `products`);
+--> statement-breakpoint
+INSERT INTO `search_fills` (`subject`, `below`, `done`) SELECT 'CUSTOMERS', '~', 0 WHERE EXISTS (SELECT 1 FROM `customers`);

@@ -1,3 +1,5 @@
+import { holdsWords, textOfHtml, wordsOf } from '../../lib/words.ts'
+import type { Whole } from './domain.ts'
 /**
  * A counted list: how many documents lie between anchors of a sorted list, so that page 40,000 of a shop is found without
  * walking the 39,999 before it. Writes append changes; a fold adds them to the anchors (see db/schema/catalog.ts).
@@ -67,3 +69,43 @@ export function windowOf(
   const count = Math.max(0, Math.min(limit, total - offset))
   return { start: descending ? Math.max(0, total - offset - limit) : offset, count }
 }
+
+/** What a shop's own people ask products for: text of a `q`, and values that must be there as they are. */
+export type ManagedFilter = {
+  readonly shopId: string
+  readonly words: readonly string[] | undefined
+  readonly values: readonly ManagedValue[]
+}
+/** Of which filter, and what it asks for. */
+export type ManagedValue = readonly [kind: 'status' | 'vendor' | 'type' | 'tag' | 'sku', value: string]
+
+/** Of title, vendor, type, tags, options, SKUs and barcodes; and of the description, whose words are found whole alone. */
+const [managedWordsMax, plainWordsMax] = [150, 250]
+
+/** What a product is found by for its shop's own people, in whatever status it is. */
+export function managedWording({ product, variants }: Whole): { words: string[]; plain: string[]; values: ManagedValue[] } {
+  const { title, vendor, type, tags, options, status } = product
+  const skus = variants.flatMap(({ sku }) => (sku === null ? [] : [sku]))
+  const codes = [...skus, ...variants.map(({ barcode }) => barcode ?? '')]
+  const texts = [title, vendor, type, ...tags, ...codes, ...options.flatMap(({ values }) => values)]
+  return {
+    words: wordsOf(texts.join(' '), managedWordsMax),
+    plain: wordsOf(textOfHtml(product.descriptionHtml), plainWordsMax),
+    values: valuesOf({ status, vendor, type, tag: tags, sku: skus }),
+  }
+}
+
+/** Whether a product is among what is asked for, as the index that is made of its wording answers it. */
+export function isFoundBy(whole: Whole, { words = [], values }: Omit<ManagedFilter, 'shopId'>): boolean {
+  const held = managedWording(whole)
+  return (
+    holdsWords(words, held.words, held.plain) &&
+    values.every(([kind, value]) => held.values.some((one) => one[0] === kind && one[1] === value))
+  )
+}
+
+/** Tags and SKUs count whatever their case. */
+export const valuesOf = (asked: Partial<Record<ManagedValue[0], string | readonly string[] | undefined>>): ManagedValue[] =>
+  (Object.entries(asked) as [ManagedValue[0], string | readonly string[] | undefined][]).flatMap(([kind, given]) =>
+    [given ?? []].flat().map((value): ManagedValue => [kind, kind === 'tag' || kind === 'sku' ? value.toLowerCase() : value]),
+  )

@@ -1,11 +1,12 @@
 import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
-import { productWords } from '../../../db/search.ts'
+import { managedSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
-import { isFoundBy, type ManagedFilter, managedWording, type Whole } from './domain.ts'
+import type { Whole } from './domain.ts'
+import { isFoundBy, type ManagedFilter, managedWording } from './listing.ts'
 
 /** With a filter, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
@@ -20,7 +21,7 @@ export const managedStore = {
   async put(tx: Writer, whole: Whole): Promise<void> {
     const { words, plain, values } = managedWording(whole)
     const ofFilters = values.map(([kind, value]) => wordFor(kind, value))
-    await productWords.put(tx, whole.product, { words, whole: [...plain, ...ofFilters] })
+    await managedSearch.put(tx, whole.product, { words, whole: [...plain, ...ofFilters] })
   },
 
   /** A page of a shop's products, newest first. */
@@ -30,7 +31,7 @@ export const managedStore = {
     if (slice.after !== undefined) return { wholes: await pieceOf(read, filter, slice), total: 0, isCapped: false }
     if (words === undefined && values.length === 0) return unfiltered(read, shopId, slice)
     const whole = values.map(([kind, value]) => wordFor(kind, value))
-    const found = await productWords.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
+    const found = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
     const ids = found.slice(0, foundMax)
     return {
       wholes: await wholesOf(read, ids.slice(slice.offset, slice.offset + slice.limit)),

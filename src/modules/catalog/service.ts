@@ -17,7 +17,6 @@ import {
   type Given,
   isListed,
   isLow,
-  managedWording,
   noSuchProduct,
   type Product,
   type ProductDocument,
@@ -27,6 +26,7 @@ import {
   type Whole,
   withoutVariant,
 } from './domain.ts'
+import { managedWording } from './listing.ts'
 import { tellLow } from './low-stock.ts'
 import { managedStore } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'

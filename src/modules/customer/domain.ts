@@ -1,6 +1,7 @@
 import type { customers } from '../../../db/schema/people.ts'
 import type { Address, addresses, customerTotals } from '../../../db/schema/selling.ts'
 import { isoTimes, type Optional, pick } from '../../lib/records.ts'
+import { wordsOf } from '../../lib/words.ts'
 import type { Limit } from '../auth/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
@@ -12,8 +13,13 @@ export type BookEntry = Pick<KnownAddress, 'id' | 'isDefaultShipping' | 'isDefau
 /** What a customer has besides: the ids of their book, and what they ordered and paid by currency. */
 export type Standing = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
 
-/** What narrows a list of customers: the whole e-mail address, and how it or the name begins. */
+/** What narrows a list of customers: the whole e-mail address, and words of it and of the name, or their id. */
 export type CustomerQuery = { email?: string | undefined; q?: string | undefined }
+
+const wordsMax = 60
+
+/** What a customer is found by. */
+export const customerWords = ({ email, name }: Pick<Customer, 'email' | 'name'>): string[] => wordsOf(`${email} ${name}`, wordsMax)
 
 export const addressesPerCustomerMax = 500
 /** Of one page. */

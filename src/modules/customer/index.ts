@@ -1,8 +1,9 @@
 export { customerFindings } from './check-store.ts'
 export { addressesPerCustomerMax } from './domain.ts'
+export { fillCustomerSearch, listCustomers } from './finding.ts'
 export type { GuestOrders } from './guest-orders.ts'
 export { type CustomersOptions, type CustomersReport, customersStopped, importCustomers } from './import.ts'
-export { changeOwnAddress, changeOwnCustomer, listCustomers, ownAddresses, removeOwnAddress } from './own.ts'
+export { changeOwnAddress, changeOwnCustomer, ownAddresses, removeOwnAddress } from './own.ts'
 export type { CustomerDeps } from './parts.ts'
 export { joinAllWithin, joinTheRest, noteAddressProven } from './proof.ts'
 export {

@@ -42,11 +42,17 @@ export const CustomerRecord = t.Object(
   },
   { title: 'Customer' },
 )
-export const Customers = pageOf(CustomerRecord)
+export const Customers = t.Object({
+  ...pageOf(CustomerRecord).properties,
+  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
+})
 export const ListCustomers = t.Object({
   ...pageQuery,
   q: t.Optional(
-    text(200, { minLength: 1, description: 'How their e-mail address or their name begins (`A` to `Z` in either case), or their id' }),
+    text(200, {
+      minLength: 1,
+      description: 'Up to ten words that their e-mail address and name hold, of which the last may be how a word begins; or their id',
+    }),
   ),
   email: t.Optional(text(254, { minLength: 1, description: 'Their whole e-mail address, in either case' })),
 })

@@ -8,13 +8,12 @@ import { audited } from '../audit/index.ts'
 import { byAddress, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt } from '../auth/index.ts'
 import { endTokens } from '../one-time-token/index.ts'
-import { bookStore, listCustomersOf } from './book-store.ts'
+import { bookStore } from './book-store.ts'
 import {
   type AddressFields,
   type AddressView,
   addressView,
   type Customer,
-  type CustomerQuery,
   type CustomerView,
   customerView,
   type DefaultFlags,
@@ -31,18 +30,6 @@ import {
   noSuchCustomer,
   type Shop,
 } from './service.ts'
-
-/** A shop's customers, newest first, each as they are answered by themselves. */
-export async function listCustomers(deps: CustomerDeps, shop: Shop, query: CustomerQuery, slice: Slice): Promise<Page<CustomerView>> {
-  const asked = { shopId: shop.id, email: query.email === undefined ? undefined : normalEmail(query.email), q: query.q?.trim() }
-  const { rows, total } = await listCustomersOf(deps.db.read, asked, slice)
-  const standings = await Promise.all(rows.map(({ id }) => deps.customerStore.standingOf(id, shop.mode)))
-  return pageOf(
-    rows.map((customer, at) => customerView(customer, shop.currency, standings[at])),
-    total,
-    slice,
-  )
-}
 
 type OwnChange = Optional<Pick<Customer, 'name' | 'phone' | 'acceptsMarketing' | 'email'>> & { password?: string | undefined }
 const openFields = ['acceptsMarketing', 'emailProvenAt'] as const

@@ -91,7 +91,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       detail: {
         summary: "The shop's customers",
         description:
-          'Newest first; `q` and `email` both count, and totals are exact. Guests are no customers: their orders are found among the orders.',
+          'Newest first; `q` and `email` both count. With `q`, `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it; without a filter it is exact up to 10,000, then 10,000 with `totalCapped: true`, and further pages are there all the same. Guests are no customers: their orders are found among the orders.',
       },
     })
     .post(

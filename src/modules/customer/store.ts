@@ -3,9 +3,11 @@ import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
+import { customerSearch } from '../../../db/search.ts'
+import { wordFor } from '../../../db/shop-words.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Slice } from '../../lib/page.ts'
-import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
+import { type BookEntry, type Customer, type CustomerTotals, customerWords, type KnownAddress, type Standing } from './domain.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
 const locked = lockedRowsOf(customers, ['id'])
@@ -60,6 +62,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     /** @returns the customer after the change */
     async change(tx: Writer, id: string, change: Partial<Customer> & Pick<Customer, 'updatedAt'>): Promise<Customer | undefined> {
       const [customer] = await tx.update(customers).set(change).where(eq(customers.id, id)).returning()
+      if (customer && (change.email !== undefined || change.name !== undefined)) await index(tx, customer)
       return customer
     },
     /** Whether a customer's password still has this hash. */
@@ -71,8 +74,11 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     async setPassword(tx: Writer, id: string, passwordHash: string, updatedAt: number): Promise<void> {
       await tx.update(customers).set({ passwordHash, updatedAt }).where(eq(customers.id, id))
     },
+    /** Makes a customer findable who may be so already; whoever is made or changed here is. */
+    index,
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
+      await index(tx, customer)
     },
     /** @param mode of the shop: orders of the other one do not count */
     async standingOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<Standing> {
@@ -142,6 +148,10 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
         .where(and(eq(addresses.customerId, customerId), eq(addresses[kind], true), ne(addresses.id, id)))
     },
   }
+}
+
+async function index(tx: Writer, customer: Customer): Promise<void> {
+  await customerSearch.put(tx, customer, { words: customerWords(customer), whole: [wordFor('email', customer.email)] })
 }
 
 type Mode = ShopContext['mode']

@@ -26,6 +26,7 @@ import {
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import { wordingOf } from './finding.ts'
+import { findingStore } from './finding-store.ts'
 import type { OrderDeps } from './parts.ts'
 
 /** Some of them will be paid, or over, by then. */
@@ -67,7 +68,8 @@ export async function placeOrder(
         const { id, total, currency } = draft
         const reserved = await (isKnown ? takeAsKnown : takeAsFound)(tx, deps, purchase, draft)
         const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
-        const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards, wordingOf(draft, lines, []))
+        const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
+        await findingStore.add(tx, draft, wordingOf(draft, lines, []))
         if (isKnown) await assertWithinBounds(tx, deps, draft)
         const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
         const events: OrderEvent[] = []

@@ -25,7 +25,6 @@ import {
   refundTransitions,
   type Saga,
 } from './domain.ts'
-import { findingStore } from './finding-store.ts'
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
@@ -239,7 +238,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     /**
      * Makes an order under the next number of its shop. That number's row is one that every order of the shop waits for: no answer is waited
      * for from here on, so that the commit follows at once. Call it last.
-     * @param words by which it is found, besides its number
      * @returns the number, which is known with the commit
      */
     async insert(
@@ -247,7 +245,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       order: Omit<Order, 'number'>,
       lines: readonly OrderLine[],
       cards: readonly OrderGiftCard[],
-      words: readonly string[],
     ): Promise<{ readonly number: Promise<number> }> {
       await tx.run(prepared.drawNumber, { shopId: order.shopId })
       // SQLite answers, and refuses, at once.
@@ -255,7 +252,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       counts.order(tx, order)
       await inserts.lines(tx, lines)
       await inserts.giftCards(tx, cards)
-      await findingStore.add(tx, order, words)
       const number = Promise.resolve(inserted).then((row) => {
         if (!row) throw new Error('an order was not made')
         return row.number

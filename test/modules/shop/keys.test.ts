@@ -26,7 +26,7 @@ const readings = async ({ deps }: TestApp, shopId: string) =>
 async function everything({ deps: { db } }: TestApp): Promise<string> {
   const names =
     engine === 'sqlite'
-      ? "select name from sqlite_master where type = 'table' and name not like 'product_words%'"
+      ? "select name from sqlite_master where type = 'table' and name not like '%_words%'"
       : "select tablename as name from pg_tables where schemaname = 'public'"
   const tables = await db.read.rows<{ name: string }>(sql.raw(names))
   const rows = await Promise.all(tables.map(({ name }) => db.read.rows(sql.raw(`select * from "${name}"`))))

@@ -1,0 +1,111 @@
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import type { Reader } from '../../../db/engine.ts'
+import { customers } from '../../../db/schema/people.ts'
+import { customerSearch } from '../../../db/search.ts'
+import { fillsOf } from '../../../db/search-fills.ts'
+import { wordFor } from '../../../db/shop-words.ts'
+import type { Slice } from '../../lib/page.ts'
+import { holdsWords, wordsOf } from '../../lib/words.ts'
+import { type Customer, type CustomerQuery, customerWords } from './domain.ts'
+
+/** With a filter, totals are exact up to this, and nothing lies past it. */
+const foundMax = 1_000
+/** Without one they are counted up to this; further pages are there all the same. */
+const countedMax = 10_000
+const queryWordsMax = 10
+
+type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
+
+/** A shop's customers as its own people find them. */
+export const findingStore = {
+  /** A page of them, newest first. */
+  async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice): Promise<Listed> {
+    if (slice.after !== undefined) return { rows: await pieceOf(read, { shopId, email, q }, slice), total: 0, isCapped: false }
+    if (q === undefined && email === undefined) return unfiltered(read, shopId, slice)
+    if (q?.startsWith('cus_') || q === undefined) {
+      const own = and(
+        eq(customers.shopId, shopId),
+        q === undefined ? undefined : eq(customers.id, q),
+        email === undefined ? undefined : eq(customers.email, email),
+      )
+      const rows = await read.select().from(customers).where(own).limit(1)
+      return { rows: slice.offset > 0 ? [] : rows, total: rows.length, isCapped: false }
+    }
+    const words = wordsOf(q, queryWordsMax)
+    const whole = email === undefined ? [] : [wordFor('email', email)]
+    const found = words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole, limit: foundMax + 1 })
+    const ids = found.slice(0, foundMax)
+    const rows = await rowsOf(read, ids.slice(slice.offset, slice.offset + slice.limit))
+    return { rows, total: ids.length, isCapped: found.length > foundMax }
+  },
+
+  ...fillsOf('CUSTOMERS'),
+  /** The newest ids below one. */
+  async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
+    const rows = await read
+      .select({ id: customers.id })
+      .from(customers)
+      .where(lt(customers.id, below))
+      .orderBy(desc(customers.id))
+      .limit(limit)
+    return rows.map(({ id }) => id)
+  },
+}
+
+/** A piece of a list that is read whole: every customer is looked at, and no limit keeps any of them out. None comes at the end alone. */
+async function pieceOf(
+  read: Reader,
+  { shopId, email, q }: CustomerQuery & { shopId: string },
+  { limit, after }: Slice,
+): Promise<Customer[]> {
+  const words = q === undefined || q.startsWith('cus_') ? [] : wordsOf(q, queryWordsMax)
+  if (q !== undefined && !q.startsWith('cus_') && words.length === 0) return []
+  for (let below = after; ; ) {
+    const rows = await read
+      .select()
+      .from(customers)
+      .where(
+        and(
+          eq(customers.shopId, shopId),
+          typeof below === 'string' ? lt(customers.id, below) : undefined,
+          q?.startsWith('cus_') ? eq(customers.id, q) : undefined,
+          email === undefined ? undefined : eq(customers.email, email),
+        ),
+      )
+      .orderBy(desc(customers.id))
+      .limit(limit)
+    const found = rows.filter((customer) => holdsWords(words, customerWords(customer)))
+    if (found.length > 0 || rows.length < limit) return found
+    below = rows.at(-1)?.id
+  }
+}
+
+async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Listed> {
+  const [counted] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (select 1 from customers where shop_id = ${shopId} limit ${countedMax + 1}) as first_ones`,
+  )
+  const n = Number(counted?.n ?? 0)
+  // Along the index alone.
+  const ids = await read
+    .select({ id: customers.id })
+    .from(customers)
+    .where(eq(customers.shopId, shopId))
+    .orderBy(desc(customers.id))
+    .limit(limit)
+    .offset(offset)
+  const rows = await rowsOf(
+    read,
+    ids.map(({ id }) => id),
+  )
+  return { rows, total: Math.min(n, countedMax), isCapped: n > countedMax }
+}
+
+/** Newest first. */
+async function rowsOf(read: Reader, ids: readonly string[]): Promise<Customer[]> {
+  if (ids.length === 0) return []
+  return read
+    .select()
+    .from(customers)
+    .where(inArray(customers.id, [...ids]))
+    .orderBy(desc(customers.id))
+}

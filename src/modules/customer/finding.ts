@@ -1,0 +1,38 @@
+import { fillSearch } from '../../core/filling.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { normalEmail } from '../auth/domain.ts'
+import { type CustomerQuery, type CustomerView, customerView } from './domain.ts'
+import { findingStore as store } from './finding-store.ts'
+import type { CustomerDeps } from './parts.ts'
+import type { Shop } from './service.ts'
+
+/** A shop's customers, newest first, each as they are answered by themselves. */
+export async function listCustomers(
+  deps: CustomerDeps,
+  shop: Shop,
+  query: CustomerQuery,
+  slice: Slice,
+): Promise<Page<CustomerView> & { totalCapped?: true }> {
+  const asked = { shopId: shop.id, email: query.email === undefined ? undefined : normalEmail(query.email), q: query.q?.trim() }
+  const { rows, total, isCapped } = await store.list(deps.db.read, asked, slice)
+  const standings = await Promise.all(rows.map(({ id }) => deps.customerStore.standingOf(id, shop.mode)))
+  const page = pageOf(
+    rows.map((customer, at) => customerView(customer, shop.currency, standings[at])),
+    total,
+    slice,
+  )
+  return isCapped ? { ...page, totalCapped: true } : page
+}
+
+/** Makes customers findable that are older than the search. @returns how many, and whether those were all */
+export const fillCustomerSearch = (
+  deps: Pick<CustomerDeps, 'db' | 'log' | 'customerStore'>,
+): Promise<{ filled: number; isDone: boolean }> =>
+  fillSearch(deps, {
+    ...store,
+    subject: 'customers',
+    async index(tx, id) {
+      const customer = await deps.customerStore.lock(tx, id)
+      if (customer) await deps.customerStore.index(tx, customer)
+    },
+  })

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { fieldsOf, Instant, integer, MoneySchema, nullable, oneOf, text } from '../../http/schema.ts'
 import { fulfilmentStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from '../order/domain.ts'
+import { FulfilmentRecord } from '../order/model.ts'
 
 export const OrderToken = t.Object({ token: text(200) })
 
@@ -50,7 +51,10 @@ export const PublicOrderRecord = t.Object(
         { description: 'Without street, postal code, company and phone' },
       ),
     ),
-    tracking: nullable(t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) })),
+    tracking: nullable(
+      t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) }, { description: 'Of the last parcel that has any' }),
+    ),
+    fulfilments: t.Array(FulfilmentRecord, { description: 'What was sent, oldest first' }),
     refunds: t.Array(t.Object({ amount: MoneySchema, status: oneOf(refundStatuses), createdAt: Instant }, { title: 'PublicRefund' }), {
       description: 'Those that did not fail',
     }),

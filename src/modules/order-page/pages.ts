@@ -56,18 +56,35 @@ function placeOf({ shippingAddress }: PublicOrder, { say }: Words): string {
   return `<h2>${escaped(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
 }
 
+/** What was sent: how each parcel is followed, and what is in it where that is not the whole order. */
+function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Words): string {
+  const isWhole = (sent: PublicOrder['fulfilments'][number]) =>
+    lines.every(({ id, quantity }) => sent.lines.some((one) => one.lineId === id && one.quantity === quantity))
+  return fulfilments
+    .map((parcel) => {
+      const contents = parcel.lines.flatMap(({ lineId, quantity }) => {
+        const line = lines.find(({ id }) => id === lineId)
+        return line ? [`${bdi(line.title)} ${escaped(say.quantity(count(quantity)))}`] : []
+      })
+      return [
+        ...(isWhole(parcel) ? [] : contents),
+        ...(parcel.carrier ? [`${escaped(say.carrier)}: ${bdi(parcel.carrier)}`] : []),
+        ...(parcel.trackingNumber ? [`${escaped(say.trackingNumber)}: ${bdi(parcel.trackingNumber)}`] : []),
+      ]
+    })
+    .filter((facts) => facts.length > 0)
+    .map((facts) => `<p>${facts.join('<br>')}</p>`)
+    .join('\n')
+}
+
 /** What the page of an order says. */
 export function orderHtml(order: PublicOrder, words: Words): string {
   const { say } = words
-  const { tracking, receiptUrl } = order
-  const facts = [
-    ...(tracking?.carrier ? [`${escaped(say.carrier)}: ${bdi(tracking.carrier)}`] : []),
-    ...(tracking?.number ? [`${escaped(say.trackingNumber)}: ${bdi(tracking.number)}`] : []),
-  ]
+  const { receiptUrl } = order
   return [
     `<p><span class="status">${escaped(say.statuses[order.status])}</span></p>`,
     `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt))))}</p>`,
-    ...(facts.length > 0 ? [`<p>${facts.join('<br>')}</p>`] : []),
+    parcelsOf(order, words),
     linesTable(order, words, false),
     totalsTable(order, words),
     placeOf(order, words),

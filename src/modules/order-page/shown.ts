@@ -1,12 +1,15 @@
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
-import type { WholeOrder } from '../order/index.ts'
+import { fulfilmentView, type WholeOrder } from '../order/index.ts'
 
 /**
  * An order as whoever has its link sees it: a link is passed on. Nothing of where exactly the shopper lives, how they are reached, and who
  * they are at the processor; nothing that the shop wrote for itself, and no link by which money is fetched.
  */
-export function publicOrderView({ order, lines, refunds }: WholeOrder, { publicUrl, shop }: { publicUrl: string; shop: PublicShop }) {
+export function publicOrderView(
+  { order, lines, refunds, fulfilments }: WholeOrder,
+  { publicUrl, shop }: { publicUrl: string; shop: PublicShop },
+) {
   const { currency, shippingAddress } = order
   return {
     ...pick(order, 'id', 'number', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),
@@ -23,6 +26,7 @@ export function publicOrderView({ order, lines, refunds }: WholeOrder, { publicU
     shippingMethod: order.shippingMethod,
     shippingAddress: shippingAddress && pick(shippingAddress, 'name', 'city', 'province', 'countryCode'),
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
+    fulfilments: fulfilments.map(fulfilmentView),
     refunds: refunds
       .filter(({ status }) => status !== 'FAILED')
       .map(({ amount, giftCardAmount, status, createdAt }) => ({

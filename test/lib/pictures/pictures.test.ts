@@ -234,10 +234,14 @@ describe('what is refused', () => {
       webp: inWebp,
       avif: Buffer.concat([make.avifOf(), repeated([0, 0, 0, 8, ...Buffer.from('free')], many)]),
       // 300 items of 65,535 places each, which take no byte of the file.
-      'avif of places': make.avifOf(64, 48, { places: Buffer.concat([Buffer.from([0, 0, 1, 44]), repeated([0, 1, 0, 0, 0xff, 0xff], 300)]) }),
+      'avif of places': make.avifOf(64, 48, {
+        places: Buffer.concat([Buffer.from([0, 0, 1, 44]), repeated([0, 1, 0, 0, 0xff, 0xff], 300)]),
+      }),
     }
     const refusals = Object.entries(pictures).map(([what, picture]) => [what, refusalOf(picture)])
-    expect(refusals).toEqual(Object.keys(pictures).map((what) => [what, 'BROKEN: The picture is damaged or cut short: it has too many parts']))
+    expect(refusals).toEqual(
+      Object.keys(pictures).map((what) => [what, 'BROKEN: The picture is damaged or cut short: it has too many parts']),
+    )
   })
 
   test('is an AVIF whose parts lie over each other, or in each other without end', () => {

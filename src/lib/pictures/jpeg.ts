@@ -63,13 +63,13 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
 
 /** Where the next marker stands that is none of the scan's. @throws PictureRefused where there is none */
 function endOfScan(bytes: Uint8Array, from: number): number {
-  for (let at = from; ; at += 2) {
-    at = bytes.indexOf(0xff, at)
-    if (at < 0 || at + 1 >= bytes.length) throw broken('it ends too early')
+  // Byte by byte: indexOf takes fifty times as long where every second one is 0xff.
+  for (let at = from; at + 1 < bytes.length; at++) {
+    if (bytes[at] !== 0xff) continue
     const marker = bytes[at + 1] as number
-    if (marker === 0xff) at--
-    else if (marker !== 0 && !isRestart(marker)) return at
+    if (marker !== 0 && marker !== 0xff && !isRestart(marker)) return at
   }
+  throw broken('it ends too early')
 }
 
 function withoutThumbnail(segment: Uint8Array): Uint8Array {

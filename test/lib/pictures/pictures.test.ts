@@ -138,6 +138,15 @@ describe('what says something of somebody', () => {
     expect([new Bun.Image(bytesOf(told)).metadata !== undefined, (await new Bun.Image(bytesOf(told)).metadata()).width]).toEqual([true, 64])
   })
 
+  test('goes out of the frames of a WebP that moves', async () => {
+    const told = await make.movingWebp(32, 24, 3, [
+      ['EXIF', make.exif(1, secret)],
+      ['what', Buffer.from(secret)],
+    ])
+    expect(told.includes(secret)).toBe(true)
+    expect(bytesOf(told).equals(await make.movingWebp(32, 24, 3))).toBe(true)
+  })
+
   test('goes out of a GIF: comments and what programs put there, but not how often it goes round', () => {
     const xmp = Buffer.from([0x21, 0xff, 11, ...Buffer.from('XMP DataXMP'), secret.length, ...Buffer.from(secret), 0])
     const told = Buffer.concat([make.gifOf(32, 24, 3, [make.gifComment(secret), xmp]), Buffer.from(secret)])

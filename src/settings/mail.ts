@@ -2,6 +2,16 @@
 import { isSender } from '../lib/mail-address.ts'
 import { secret, setting } from './kinds.ts'
 
+/** Whether a part of a URL can be read: of one that cannot, every mail would fail. */
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 export const mail = {
   SMTP_URL: secret(
     'smtpUrl',
@@ -13,6 +23,7 @@ export const mail = {
       const options = url ? [...url.searchParams] : []
       if (!url || !isOne || options.some(([name, value]) => name !== 'tls' || value !== 'off'))
         throw new Error('smtp://[USER:PASSWORD@]HOST[:PORT], with ?tls=off where that is wanted, or smtps:// for TLS')
+      if (![url.username, url.password].every(isEncoded)) throw new Error('user and password with every % as %25')
       if (options.length > 0 && url.protocol === 'smtps:') throw new Error('smtp:// where it says ?tls=off')
       if (options.length > 0 && url.password !== '')
         throw new Error('without a password where it says ?tls=off: it would be sent in the clear')

@@ -162,6 +162,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
       'smtp://mail.example?starttls=off',
       'smtps://mail.example?tls=off',
       'smtp://me:secret@mail.example?tls=off',
+      'smtps://me:100%secret@mail.example',
     ],
   },
   MAIL_FROM: {

@@ -84,10 +84,16 @@ export const pixelsOfWebp = (webp: Buffer): readonly [string, Buffer] => {
 const u24 = (value: number) => [value & 255, (value >> 8) & 255, (value >> 16) & 255]
 export const vp8x = (flags: number, width: number, height: number) => Buffer.from([flags, 0, 0, 0, ...u24(width - 1), ...u24(height - 1)])
 
-export async function movingWebp(width = 32, height = 24, frames = 3): Promise<Buffer> {
+/** @param beside the picture, in each frame */
+export async function movingWebp(
+  width = 32,
+  height = 24,
+  frames = 3,
+  beside: readonly (readonly [type: string, data: Uint8Array])[] = [],
+): Promise<Buffer> {
   const frame = async (nth: number): Promise<readonly [string, Buffer]> => {
     const [type, data] = pixelsOfWebp(await webpOf(width, height, nth + 1))
-    const inner = riff([[type, data]]).subarray(12)
+    const inner = riff([[type, data], ...beside]).subarray(12)
     return ['ANMF', Buffer.concat([Buffer.from([...u24(0), ...u24(0), ...u24(width - 1), ...u24(height - 1), ...u24(100), 0]), inner])]
   }
   const all = await Promise.all(Array.from({ length: frames }, (_, nth) => frame(nth)))

@@ -1,7 +1,7 @@
 /** JPEG (ITU-T T.81): what shows the picture is kept, byte for byte. */
 import { assertSize, broken, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
 
-/** Of one that loads in steps. Each is decoded over the whole picture: with thousands, a small file takes minutes. */
+/** Of one that loads in steps. Each is decoded over the whole picture: with thousands a small file takes minutes, and with a hundred one of 50 megapixels. */
 const scansMax = 100
 
 const [soi, eoi, sos, tem] = [0xd8, 0xd9, 0xda, 0x01]
@@ -40,7 +40,9 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
       assertSize(size, bounds)
       parts.push(segment)
     } else if (marker === sos) {
-      if (!size || ++scans > scansMax) throw broken(size ? 'it has too many scans' : 'its segments are out of order')
+      if (!size) throw broken('its segments are out of order')
+      scans++
+      if (scans > scansMax || scans * size.width * size.height > bounds.framesPixelsMax) throw broken('it has too many scans')
       end = endOfScan(bytes, end)
       parts.push(reader.part(at, end))
     } else if (isTable(marker)) parts.push(segment)
@@ -63,13 +65,13 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
 
 /** Where the next marker stands that is none of the scan's. @throws PictureRefused where there is none */
 function endOfScan(bytes: Uint8Array, from: number): number {
-  for (let at = from; ; at += 2) {
-    at = bytes.indexOf(0xff, at)
-    if (at < 0 || at + 1 >= bytes.length) throw broken('it ends too early')
+  // Byte by byte: indexOf takes fifty times as long where every second one is 0xff.
+  for (let at = from; at + 1 < bytes.length; at++) {
+    if (bytes[at] !== 0xff) continue
     const marker = bytes[at + 1] as number
-    if (marker === 0xff) at--
-    else if (marker !== 0 && !isRestart(marker)) return at
+    if (marker !== 0 && marker !== 0xff && !isRestart(marker)) return at
   }
+  throw broken('it ends too early')
 }
 
 function withoutThumbnail(segment: Uint8Array): Uint8Array {

@@ -26,7 +26,7 @@ export class PictureRefused extends Error {
   }
 }
 
-/** How large a picture may claim to be. `framesPixelsMax` is of all frames of one that moves together. */
+/** How large a picture may claim to be. `framesPixelsMax` is of all frames of one that moves together, and of all scans of one that loads in steps. */
 export type PictureBounds = {
   readonly pixelsMax: number
   readonly sideMax: number

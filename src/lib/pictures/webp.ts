@@ -2,6 +2,8 @@
 import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds, readerOf } from './picture.ts'
 
 const headerBytes = 12
+/** A type and a length. */
+const chunkHeaderBytes = 8
 /** Of what is kept, in the order of the file. EXIF, XMP and what nobody has named go. */
 const kept = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L'])
 /** In the flags of VP8X. */
@@ -39,11 +41,11 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
     }
     if (type === 'ANMF') {
       if (!moves || !canvas) throw broken('its parts are out of order')
-      addFrame(reader, { from, end }, canvas, frames)
+      chunk = frameOf(reader, { at, from, end }, canvas, frames)
     }
     if (kept.has(type)) {
       parts.push(chunk)
-      if ((end - from) % 2 === 1) parts.push(Uint8Array.of(0))
+      if (chunk.length % 2 === 1) parts.push(Uint8Array.of(0))
     }
     at = next
   }
@@ -60,7 +62,7 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
 /** `next`: behind a byte that makes its length even, which the last one may lack. */
 function chunkAt(reader: Reader, at: number, whole: number) {
   reader.piece()
-  const from = at + 8
+  const from = at + chunkHeaderBytes
   const end = from + reader.u32le(at + 4)
   if (end > whole) throw broken('it ends too early')
   return { type: reader.text(at, 4), from, end, next: end + (end % 2) }
@@ -77,19 +79,37 @@ function sizeOf(reader: Reader, type: 'VP8 ' | 'VP8L', from: number): Size {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-function addFrame(reader: Reader, { from, end }: { from: number; end: number }, canvas: Size, frames: ReturnType<typeof frameCounter>) {
+/**
+ * Counts a frame of one that moves.
+ * @returns its chunk, without what does not show it
+ */
+function frameOf(
+  reader: Reader,
+  { at, from, end }: { at: number; from: number; end: number },
+  canvas: Size,
+  frames: ReturnType<typeof frameCounter>,
+): Uint8Array {
   const size = { width: reader.u24le(from + 6) + 1, height: reader.u24le(from + 9) + 1 }
   const [x, y] = [2 * reader.u24le(from), 2 * reader.u24le(from + 3)]
   if (x + size.width > canvas.width || y + size.height > canvas.height) throw broken('a frame lies outside')
   frames.add(size.width, size.height)
-  for (let at = from + frameHeaderBytes; at < end; ) {
-    const chunk = chunkAt(reader, at, end)
-    if (chunk.type === 'VP8 ' || chunk.type === 'VP8L') {
-      const said = sizeOf(reader, chunk.type, chunk.from)
-      if (said.width !== size.width || said.height !== size.height) throw broken('a frame claims two sizes')
-      return
+  const parts: Uint8Array[] = []
+  let [hasImage, isAll] = [false, true]
+  for (let next = from + frameHeaderBytes; next < end; ) {
+    const chunk = chunkAt(reader, next, end)
+    const isImage = chunk.type === 'VP8 ' || chunk.type === 'VP8L'
+    if (isImage) {
+      const said = sizeOf(reader, chunk.type as 'VP8 ' | 'VP8L', chunk.from)
+      if (hasImage || said.width !== size.width || said.height !== size.height) throw broken('a frame claims two sizes')
+      hasImage = true
     }
-    at = chunk.next
+    if (isImage || chunk.type === 'ALPH') parts.push(reader.part(next, Math.min(chunk.next, end)))
+    else isAll = false
+    next = chunk.next
   }
-  throw broken('a frame is empty')
+  if (!hasImage) throw broken('a frame is empty')
+  if (isAll) return reader.part(at, end)
+  const frame = new Uint8Array(Buffer.concat([reader.part(at, from + frameHeaderBytes), ...parts]))
+  new DataView(frame.buffer).setUint32(4, frame.length - chunkHeaderBytes, true)
+  return frame
 }

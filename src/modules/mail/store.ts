@@ -82,7 +82,7 @@ export const mailStore = {
       .returning({ id: mails.id })
     return rows.length
   },
-  /** Along the indexes of what waits. */
+  /** Reads the rows of all that wait. */
   async queue(read: Reader): Promise<QueueFigures> {
     const [row] = await read.rows<Record<keyof QueueFigures, number | string | null>>(
       sql`select count(*) as waiting, min(next_at) as "dueAt", min(created_at) as "oldestAt" from mails where status = 'PENDING'`,

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { fieldsOf, Instant, integer, MoneySchema, nullable, oneOf, text } from '../../http/schema.ts'
 import { fulfilmentStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from '../order/domain.ts'
+import { FulfilmentRecord } from '../order/model.ts'
 
 export const OrderToken = t.Object({ token: text(200) })
 
@@ -51,22 +52,9 @@ export const PublicOrderRecord = t.Object(
       ),
     ),
     tracking: nullable(
-      t.Object(
-        { number: nullable(t.String()), carrier: nullable(t.String()) },
-        { description: 'Of the parcel that was sent last, of those that have any' },
-      ),
+      t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) }, { description: 'Of the last parcel that has any' }),
     ),
-    parcels: t.Array(
-      t.Object(
-        {
-          lines: t.Array(t.Object({ lineId: t.String(), quantity: integer() })),
-          ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier'),
-          sentAt: Instant,
-        },
-        { title: 'PublicParcel' },
-      ),
-      { description: 'In the order in which they were sent' },
-    ),
+    fulfilments: t.Array(FulfilmentRecord, { description: 'What was sent, oldest first' }),
     refunds: t.Array(t.Object({ amount: MoneySchema, status: oneOf(refundStatuses), createdAt: Instant }, { title: 'PublicRefund' }), {
       description: 'Those that did not fail',
     }),

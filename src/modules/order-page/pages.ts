@@ -56,24 +56,24 @@ function placeOf({ shippingAddress }: PublicOrder, { say }: Words): string {
   return `<h2>${escaped(say.shipsTo)}</h2><p>${shownBy([name, city, province, countryCode])}</p>`
 }
 
-/** How each parcel is found; of an order in several, also what is in each. One without tracking that holds all says nothing. */
-function parcelsOf({ parcels, lines }: PublicOrder, { say, count }: Words): string {
-  return parcels
-    .map(({ carrier, trackingNumber, lines: sent }) => {
-      const facts = [
-        ...(carrier ? [`${escaped(say.carrier)}: ${bdi(carrier)}`] : []),
-        ...(trackingNumber ? [`${escaped(say.trackingNumber)}: ${bdi(trackingNumber)}`] : []),
+/** What was sent: how each parcel is followed, and what is in it where that is not the whole order. */
+function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Words): string {
+  const isWhole = (sent: PublicOrder['fulfilments'][number]) =>
+    lines.every(({ id, quantity }) => sent.lines.some((one) => one.lineId === id && one.quantity === quantity))
+  return fulfilments
+    .map((parcel) => {
+      const contents = parcel.lines.flatMap(({ lineId, quantity }) => {
+        const line = lines.find(({ id }) => id === lineId)
+        return line ? [`${bdi(line.title)} ${escaped(say.quantity(count(quantity)))}`] : []
+      })
+      return [
+        ...(isWhole(parcel) ? [] : contents),
+        ...(parcel.carrier ? [`${escaped(say.carrier)}: ${bdi(parcel.carrier)}`] : []),
+        ...(parcel.trackingNumber ? [`${escaped(say.trackingNumber)}: ${bdi(parcel.trackingNumber)}`] : []),
       ]
-      const titleOf = (lineId: string) => lines.find(({ id }) => id === lineId)?.title ?? ''
-      const goods =
-        parcels.length === 1
-          ? []
-          : sent.map(
-              ({ lineId, quantity }) => `<span class="note">${bdi(titleOf(lineId))} ${escaped(say.quantity(count(quantity)))}</span>`,
-            )
-      return facts.length + goods.length === 0 ? '' : `<p>${[...facts, ...goods].join('<br>')}</p>`
     })
-    .filter((part) => part !== '')
+    .filter((facts) => facts.length > 0)
+    .map((facts) => `<p>${facts.join('<br>')}</p>`)
     .join('\n')
 }
 

@@ -1,6 +1,6 @@
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
-import type { WholeOrder } from '../order/index.ts'
+import { fulfilmentView, type WholeOrder } from '../order/index.ts'
 
 /**
  * An order as whoever has its link sees it: a link is passed on. Nothing of where exactly the shopper lives, how they are reached, and who
@@ -26,11 +26,7 @@ export function publicOrderView(
     shippingMethod: order.shippingMethod,
     shippingAddress: shippingAddress && pick(shippingAddress, 'name', 'city', 'province', 'countryCode'),
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
-    parcels: fulfilments.map((parcel) => ({
-      lines: parcel.lines.map((line) => pick(line, 'lineId', 'quantity')),
-      ...pick(parcel, 'trackingNumber', 'carrier'),
-      ...isoTimes({ sentAt: parcel.createdAt }),
-    })),
+    fulfilments: fulfilments.map(fulfilmentView),
     refunds: refunds
       .filter(({ status }) => status !== 'FAILED')
       .map(({ amount, giftCardAmount, status, createdAt }) => ({

@@ -30,4 +30,4 @@ export {
 export { sweepPayments } from './sweeping.ts'
 export { takeOrderBack } from './taking-back.ts'
 export { holdFinished } from './unfinished.ts'
-export { type OrderView, orderView, type WholeOrder, withoutReasons } from './view.ts'
+export { fulfilmentView, type OrderView, orderView, type WholeOrder, withoutReasons } from './view.ts'

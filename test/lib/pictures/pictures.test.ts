@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { beginsAsPicture, cleanPicture, PictureRefused } from '../../../src/lib/pictures/index.ts'
+import { pictureBounds } from '../../../src/lib/pictures/picture.ts'
 import * as make from '../../support/pictures.ts'
 
 const bytesOf = (picture: Uint8Array) => Buffer.concat([...cleanPicture(picture).parts])
@@ -136,6 +137,15 @@ describe('what says something of somebody', () => {
     const plain = make.riff([['VP8X', make.vp8x(0, 64, 48)], pixels])
     expect(bytesOf(Buffer.concat([told, Buffer.from(secret)])).equals(plain)).toBe(true)
     expect([new Bun.Image(bytesOf(told)).metadata !== undefined, (await new Bun.Image(bytesOf(told)).metadata()).width]).toEqual([true, 64])
+  })
+
+  test('goes out of the frames of a WebP that moves', async () => {
+    const told = await make.movingWebp(32, 24, 3, [
+      ['EXIF', make.exif(1, secret)],
+      ['what', Buffer.from(secret)],
+    ])
+    expect(told.includes(secret)).toBe(true)
+    expect(bytesOf(told).equals(await make.movingWebp(32, 24, 3))).toBe(true)
   })
 
   test('goes out of a GIF: comments and what programs put there, but not how often it goes round', () => {
@@ -274,5 +284,10 @@ describe('what is refused', () => {
     const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]))
     const steps = Array.from({ length: 101 }, () => jpeg.subarray(scan, -2))
     expect(refusalOf(Buffer.concat([jpeg.subarray(0, scan), ...steps, Buffer.from([0xff, 0xd9])]))).toContain('too many scans')
+    // Of a large one, each of which is decoded over all of it, far fewer are too many.
+    const loads = Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes())
+    const steps10 = 10 * 64 * 48
+    expect(cleanPicture(loads, { ...pictureBounds, framesPixelsMax: steps10 }).type).toBe('image/jpeg')
+    expect(() => cleanPicture(loads, { ...pictureBounds, framesPixelsMax: steps10 - 1 })).toThrow('too many scans')
   })
 })

@@ -187,6 +187,28 @@ describe('limits of a discount', () => {
     expect(await findings(s.app)).toEqual([])
   })
 
+  test('hold in two processes as in one: in all, and of one customer', async () => {
+    await using s = await shopWith()
+    await using second = await testApp({}, { database: s.app.database, startAt: s.app.clock.now(), as: 'command' })
+    const { id } = await s.discount({ ...percent, code: 'FEW', usageLimit: 3 })
+    await s.discount({ ...percent, code: 'ONE', perCustomerLimit: 1 })
+    const boughtAtOnce = async (code: string, emailOf: (at: number) => string) => {
+      const carts = await Promise.all(Array.from({ length: 8 }, (_, at) => s.shop.cart({ email: emailOf(at) })))
+      for (const cart of carts) ok(await s.code(cart, code))
+      const buy = (cart: string, at: number) =>
+        (at % 2 ? second : s.app).call('POST', `/cart/${cart}/checkout`, {
+          key: s.shop.publishableKey,
+          body: { method: 'card' },
+          headers: { 'idempotency-key': `${code}-${at}` },
+        })
+      return (await Promise.all(carts.map(buy))).map(({ status }) => status).sort()
+    }
+    expect(await boughtAtOnce('FEW', (at) => `guest${at}@example.com`)).toEqual([201, 201, 201, 409, 409, 409, 409, 409])
+    expect(await boughtAtOnce('ONE', () => 'guest@example.com')).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
+    expect((await s.shop.get(`/discounts/${id}`)).body).toMatchObject({ used: 3, usedUp: true })
+    expect(await findings(s.app)).toEqual([])
+  })
+
   test('of one customer it counts by account, else by e-mail address whatever its case, also at once', async () => {
     await using s = await shopWith()
     await s.discount({ ...percent, code: 'ONE', perCustomerLimit: 1 })

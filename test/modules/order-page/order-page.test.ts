@@ -69,6 +69,21 @@ describe('the link of an order', () => {
     }
   })
 
+  test('tells of every parcel with what is in it, and not of the last alone', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    const { id, publicUrl, lines } = await shop.bought({ ...shopper, quantity: 3 })
+    const send = async (body: object) => ok(await shop.post(`/v2/orders/${id}/fulfilments`, body), 201).body
+    const first = await send({ lines: [{ lineId: lines[0].id, quantity: 2 }], trackingNumber: 'T-<1>', carrier: 'Post' })
+    const path = pathOf(publicUrl)
+    const page = async () => (await app.call('GET', path, { headers: { accept: 'text/html' } })).text
+    expect((await app.call('GET', path)).body).toMatchObject({ fulfilmentStatus: 'PARTIALLY_FULFILLED', fulfilments: [first] })
+    const second = await send({ trackingNumber: 'T-2' })
+    expect((await app.call('GET', path)).body.fulfilments).toEqual([first, second])
+    const text = await page()
+    for (const shown of ['T-&lt;1&gt;', 'Post', 'T-2', '× 2', '× 1']) expect(text).toContain(shown)
+  })
+
   test('is 404 for every other token, whatever it is made of, and none of it is in the log', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)

@@ -1,4 +1,5 @@
 import type { Writer } from '../../db/engine.ts'
+import type { AppError } from './errors.ts'
 
 export type Claim =
   | {
@@ -30,6 +31,12 @@ export type Attempt = {
   readonly resumed: boolean
   /** Stores the answer inside the write that decides it, for those who do not make their write by `once`; `isSure` as there. Without a key it does nothing. */
   readonly keep: (tx: Writer, answer: unknown, isSure?: boolean) => Promise<void>
+  /**
+   * Stores a refusal inside the write that does what it tells of, for those who change something and refuse: sent again under its key the
+   * request would meet what it has changed, and not be refused. The caller throws it then. Without a key it does nothing.
+   * @param refusal one that stays the answer under its key: CONFLICT, NOT_FOUND or INCOMPLETE
+   */
+  readonly refuse: (tx: Writer, refusal: AppError) => Promise<void>
 }
 
 export type Idempotency = {

@@ -181,7 +181,7 @@ const request = ({ market, planned }: Sale, what: string) => ({
   shopId: market.shop.id,
   orderId: planned.id,
   actor: { id: market.shop.merchantId },
-  attempt: { key: `demo ${planned.id} ${what}`, resumed: false, keep: async () => undefined },
+  attempt: { key: `demo ${planned.id} ${what}`, resumed: false, keep: async () => undefined, refuse: async () => undefined },
 })
 
 async function cancel(sale: Sale): Promise<void> {

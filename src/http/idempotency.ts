@@ -67,7 +67,7 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
             set.status = status
             if (key === null) {
               if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')
-              return run(db.write, { key: crypto.randomUUID(), resumed: false, keep: async () => undefined })
+              return run(db.write, { key: crypto.randomUUID(), resumed: false, ...keepsNothing })
             }
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
             const scope = scopeOf({ request, principal, shop })
@@ -100,6 +100,9 @@ const scopeOf = ({ request, principal, shop }: Asked): string =>
 /** The claim of a request of which only that it was done is stored. */
 const withoutAnswer = (claim: Claim): Claim =>
   claim.kind === 'claimed' ? { ...claim, keep: (tx, status, _answer, isSure) => claim.keep(tx, status, null, isSure) } : claim
+
+/** What a request without a key stores of its answer. */
+const keepsNothing: Pick<Attempt, 'keep' | 'refuse'> = { keep: async () => undefined, refuse: async () => undefined }
 
 type Resumable<T> = (write: Write, attempt: Omit<Attempt, 'key'>) => Promise<T>
 
@@ -145,7 +148,12 @@ async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number
       await keep(tx, done)
       return done
     }, options)
-  const answer = await run(storing, { resumed: claim.resumed, keep })
+  const refuse = async (tx: Writer, refusal: AppError) => {
+    const refused = statusOf[refusal.code]
+    if (!storedFailures.has(refused)) throw new Error(`${refused} is not stored`)
+    await claim.keep(tx, refused, errorBody(refusal))
+  }
+  const answer = await run(storing, { resumed: claim.resumed, keep, refuse })
   if (!stored) return aside(() => storing(async () => answer))
   if (stored.answer !== answer) throw new Error('an idempotent request was answered with something else than what was stored')
   return answer

@@ -147,7 +147,7 @@ describe('an order is the same by the server and by the route', () => {
       shopId: on.shop.shop.id,
       orderId: order.id,
       actor: system,
-      attempt: { key: 'one', resumed: false, keep: async () => undefined },
+      attempt: { key: 'one', resumed: false, keep: async () => undefined, refuse: async () => undefined },
     }
     await fulfilOrder(command.deps, request, { trackingNumber: 'T-1', carrier: undefined })
     const sent = await on.viaServer(path, { headers: on.key })

@@ -27,16 +27,29 @@ export const commissionOf = (
   rateBps: number,
 ): number => shareOf(Math.max(0, subtotal - discountTotal - taxIncluded), rateBps, rateMaxBps)
 
+/** What was refunded of an order altogether, in minor units. */
+export type RefundedSoFar = {
+  /** All of it, out of `of`. */
+  readonly refunded: number
+  readonly of: number
+  /** What of it went back for goods, `refunded`, and what these were worth without tax, `back`, out of `of` for all of the order's. */
+  readonly goods?: { readonly back: number; readonly of: number; readonly refunded: number }
+}
+
 /**
- * A commission after refunds of an order, `refunded` altogether out of `of`: what is taken back is in proportion, half-even,
- * and never less than before. A full refund, or that of an order without a price, takes back all and ends it.
+ * A commission after refunds of an order. Goods that went back take back what was earned by them, though their shipping was kept; any
+ * other amount is in proportion to the whole. Each half-even, together no more than all, and never less than before. A full refund, one
+ * of all goods, or that of an order without a price, takes back all and ends it.
  */
 export function afterRefund<Before extends Pick<Commission, 'amount' | 'reversed' | 'status'>>(
   before: Before,
-  { refunded, of }: { refunded: number; of: number },
+  { refunded, of, goods = { back: 0, of: 0, refunded: 0 } }: RefundedSoFar,
 ): Pick<Commission, 'reversed' | 'status'> {
-  if (refunded >= of) return { reversed: before.amount, status: 'REVERSED' }
-  return { reversed: Math.max(before.reversed, shareOf(before.amount, refunded, of)), status: before.status }
+  const { amount, status } = before
+  if (refunded >= of || (goods.of > 0 && goods.back >= goods.of)) return { reversed: amount, status: 'REVERSED' }
+  const byGoods = goods.of > 0 ? shareOf(amount, goods.back, goods.of) : 0
+  const byAmounts = shareOf(amount, Math.max(0, refunded - goods.refunded), of)
+  return { reversed: Math.max(before.reversed, Math.min(amount, byGoods + byAmounts)), status }
 }
 
 /** What a partner has earned in one currency: amounts in minor units, after what refunds took back. */

@@ -35,7 +35,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
       detail: {
         summary: 'An affiliate',
         description:
-          'With the clicks of the last 30 days and what was earned. A commission is pending for the 14 days of the refund window; a refund takes back its share, also later.',
+          'With the clicks of the last 30 days and what was earned. A commission is pending for the 14 days of the refund window; a refund takes back its share, also later: one of lines what was earned by them, any other amount in proportion to the order.',
       },
     })
     .patch(

@@ -21,6 +21,7 @@ import {
   commissionOf,
   isRecentClick,
   normalCode,
+  type RefundedSoFar,
 } from './domain.ts'
 import type { AffiliateDeps } from './parts.ts'
 import { commissionStore } from './store.ts'
@@ -166,15 +167,15 @@ export async function attributeOrder(tx: Writer, deps: AffiliateDeps, order: Att
 
 /**
  * Takes back what a refund takes of an order's commission, approved or not, inside the refund's write.
- * @param refunded all that was refunded of the order so far, out of `of`: done again, it changes nothing
+ * @param soFar all that was refunded of the order: done again, it changes nothing
  */
 export async function reverseCommission(
   tx: Writer,
   { clock }: Pick<Deps, 'clock'>,
-  { orderId, refunded, of }: { orderId: string; refunded: number; of: number },
+  { orderId, ...soFar }: { orderId: string } & RefundedSoFar,
 ): Promise<void> {
   const commission = await commissionStore.lock(tx, orderId)
-  if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, { refunded, of }), updatedAt: clock.now() })
+  if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, soFar), updatedAt: clock.now() })
 }
 
 /** Takes back the attribution of an order that came to nothing. */

@@ -155,8 +155,9 @@ export const provincesFor = async ({ taxRates, shippingMethods }: Pick<Shop, 'ta
 /**
  * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards, discount code), so that the shopper sees
  * it. A cart that somebody changes at the same time is left alone.
+ * @param tell keeps what the shopper is told of it, in the same write: whoever did not hear of it must not buy at the new price
  */
-export async function refreshPrices(deps: CartDeps, cartId: string): Promise<void> {
+export async function refreshPrices(deps: CartDeps, cartId: string, tell: (tx: Writer) => Promise<void>): Promise<void> {
   const now = deps.clock.now()
   const cart = await deps.cartStore.find(cartId)
   if (!cart || statusAt(cart, now) !== 'OPEN') return
@@ -179,6 +180,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
     }
     if (spent.length > 0) await deps.cartStore.removeGiftCards(tx, cartId, spent)
+    await tell(tx)
   }, locking)
 }
 

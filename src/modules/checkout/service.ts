@@ -134,7 +134,7 @@ async function buyOnce(deps: OrderDeps, whole: WholeCart, buying: Buying): Promi
 /** @throws AppError CONFLICT for a cart that cannot be bought as it is */
 async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buying): Promise<Saga> {
   const { request, drive } = buying
-  const { caller, address } = request
+  const { caller, address, attempt } = request
   const now = deps.clock.now()
   if (cart.status !== 'OPEN') throw notOpen()
   const { shop, items } = snapshot
@@ -149,9 +149,10 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
   const changes = changedSince(snapshot, now)
   if (changes.length > 0) {
-    // In a write of its own, so that the shopper sees what is true now and may buy it at the next try.
-    await refreshPrices(deps, cart.id)
-    throw new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
+    // So that the shopper sees what is true now and may buy it at the next try, which is another request than this one.
+    const told = new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
+    await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, told))
+    throw told
   }
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
@@ -159,7 +160,8 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   const purchase = { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }
   return placeOrder(deps, purchase, choice, drive).catch(async (error: unknown) => {
     // What was used up just now is seen at the next look at the cart, and bought without at the next try.
-    if (sum.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT') await refreshPrices(deps, cart.id)
+    if (sum.discounts.length > 0 && error instanceof AppError && error.code === 'CONFLICT')
+      await refreshPrices(deps, cart.id, (tx) => attempt.refuse(tx, error))
     throw error
   })
 }

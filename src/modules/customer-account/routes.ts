@@ -114,7 +114,7 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
         response: { 204: t.Void({ description: 'A mail is on its way' }), ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
           summary: "Have a mail sent that proves one's address",
-          description: `Its link is good once, for a day; it leads to the page that the shop names (\`pages.verify\`), else to souk's own, which asks for the password. Nothing is sent where the address is proven already, and where there is no mail server. At most ${verifyByCustomer.most} an hour for an account, and ${verifyByAddress.most} from an address (429). No mail is sent at signup by itself: a storefront asks for it here.`,
+          description: `Its link is good once, for a day; it leads to the page that the shop names (\`pages.verify\`), else to souk's own, which asks for the password. Nothing is sent where the address is proven already, and where there is no mail server. At most ${verifyByCustomer.most} an hour for an account and to an address, and ${verifyByAddress.most} from an address (429). No mail is sent at signup by itself: a storefront asks for it here.`,
         },
       },
     )

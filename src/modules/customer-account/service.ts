@@ -5,7 +5,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { PageAction } from '../account-page/index.ts'
 import { audit } from '../audit/index.ts'
-import { byAddress, tokenByAddress } from '../auth/domain.ts'
+import { byAddress, customerAccount, tokenByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt, countFailure } from '../auth/index.ts'
 import { accountOf, customerWithId, customerWithin, joinTheRest, noteAddressProven, orderIdsOf } from '../customer/index.ts'
 import { queueMail, sendsMail } from '../mail/index.ts'
@@ -13,7 +13,7 @@ import type { OneTimeToken } from '../one-time-token/domain.ts'
 import { issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'
 import { type OrderView, readOrder } from '../order/index.ts'
 import type { CustomerAccountDeps } from './base.ts'
-import { verifyByAddress, verifyByCustomer } from './domain.ts'
+import { verifyByAddress, verifyByCustomer, verifyByMail } from './domain.ts'
 
 const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
 /** One for every cause, and no 401: a storefront would take that for an access token that ran out. */
@@ -43,7 +43,9 @@ export async function sendVerification(deps: CustomerAccountDeps, { shopId, acto
   const customer = await customerWithId(deps, shopId, actor.id)
   if (!customer) throw noSuchCustomer()
   if (customer.emailProvenAt !== null) return
-  await countAttempt(deps, [[verifyByCustomer, customer.id], ...byAddress(verifyByAddress, limitKey)])
+  // An account may have many addresses one after the other, and an address many accounts: nobody is sent mails without end by either.
+  const mailbox = customerAccount(shopId, customer.email)
+  await countAttempt(deps, [[verifyByCustomer, customer.id], [verifyByMail, mailbox], ...byAddress(verifyByAddress, limitKey)])
   if (!sendsMail(deps)) return
   await deps.db.write(async (tx) => {
     const { id: subjectId, email } = (await customerWithin(tx, deps, customer.id)) ?? customer

@@ -14,7 +14,7 @@ import { appendEvent } from './events.ts'
 import { mailClaim, mailRefunded } from './mails.ts'
 import { fulfilByRefund } from './parcels.ts'
 import type { OrderDeps } from './parts.ts'
-import { type Booked, leftOf, movementsOf, shelvedBy } from './refund-parts.ts'
+import { type Booked, goodsRefunded, leftOf, movementsOf, shelvedBy } from './refund-parts.ts'
 
 // What follows from a refund, inside the write that moves it. Goods, gift cards and the end of the sale follow once it stands, whoever
 // pays it in the end; whatever is said of money follows the money: when it has gone back, and when it came back.
@@ -126,7 +126,19 @@ async function followSale(
   // Of a sale that is cancelled nobody earns, also while its money waits to be fetched.
   if (from === 'PENDING' && purpose === 'CANCEL')
     await reverseCommission(tx, deps, { orderId: after.id, refunded: after.total, of: after.total })
-  else if (status === 'SUCCEEDED') await reverseCommission(tx, deps, { orderId: after.id, refunded: backOf(after), of: after.total })
+  else if (status === 'SUCCEEDED' && after.affiliateId !== null)
+    await reverseCommission(tx, deps, {
+      orderId: after.id,
+      refunded: backOf(after),
+      of: after.total,
+      goods: await goodsOf(tx, deps, after.id),
+    })
+}
+
+/** What went back of an order's goods so far: asked for orders that a partner earns by. */
+async function goodsOf(tx: Writer, { orderStore: store }: OrderDeps, id: string): Promise<ReturnType<typeof goodsRefunded>> {
+  const [lines, refunds] = await Promise.all([store.lines(id, tx), store.refundsOf(tx, id)])
+  return goodsRefunded(lines, refunds)
 }
 
 type Noted = { order: Order; amount: number; onCards: number }

@@ -18,6 +18,32 @@ export const paidFor = ({
   taxAmount,
 }: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount + (taxInclusive ? 0 : taxAmount)
 
+/** What a line's goods were worth without tax, in minor units: what a partner earns by. */
+const worthOf = ({
+  total,
+  discount,
+  taxInclusive,
+  taxAmount,
+}: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount - (taxInclusive ? taxAmount : 0)
+
+/**
+ * What went back for goods by refunds of lines whose money has gone: `refunded` in all, for goods worth `back`, out of `of` of the order's.
+ * @param refunds all of the order's
+ */
+export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pick<Refund, 'status' | 'lines'>[]) {
+  const gone = refunds.filter(({ status }) => status === 'SUCCEEDED').flatMap((refund) => refund.lines)
+  const units = (id: string) =>
+    sumOf(
+      gone.filter(({ lineId }) => lineId === id),
+      'quantity',
+    )
+  return {
+    back: lines.reduce((sum, line) => sum + shareOf(worthOf(line), units(line.id), line.quantity), 0),
+    of: lines.reduce((sum, line) => sum + worthOf(line), 0),
+    refunded: sumOf(gone, 'amount'),
+  }
+}
+
 /**
  * What goes back of each line that is asked for: of what was paid for it, the share of all its units that have gone back by then,
  * rounded half-even, less what went back for them before. So the last unit takes the rest, whichever refunds failed in between.

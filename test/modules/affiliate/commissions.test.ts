@@ -6,8 +6,10 @@ import { approveCommissions } from '../../../jobs/approve-commissions.ts'
 import { dayMs } from '../../../src/lib/day.ts'
 import { attributeOrder, removeCommission, reverseCommission } from '../../../src/modules/affiliate/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { insertOrder } from '../../support/order-rows.ts'
+import { address, ok, sellingIn } from '../../support/selling.ts'
 
 async function partnerIn(app: TestApp) {
   const shop = await shopIn(app)
@@ -166,6 +168,45 @@ describe('a refund', () => {
     await refund(app, approved.id, 9_000)
     await refund(app, approved.id, 900)
     for (const { id } of [pending, approved]) expect(await commissionOf(app, id)).toMatchObject({ reversed: 800, status: 'REVERSED' })
+  })
+
+  test('a refund of goods takes back what was earned by them, whoever keeps the shipping; any other amount its share of the whole', async () => {
+    await using app = await testApp()
+    const s = await sellingIn(app, { price: 997 })
+    ok(
+      await s.put('/shops/v2/tax-rates', {
+        data: [
+          { country: 'US', rateBps: 825 },
+          { country: 'US', class: 'reduced', rateBps: 2_000, inclusive: true },
+        ],
+      }),
+    )
+    ok(await s.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: s.usd(1_500) }] }))
+    ok(await s.post('/discounts', { title: 'Spring', kind: 'PERCENT', valueBps: 1_234 }), 201)
+    const other = await s.add({ title: 'Book', variants: [{ price: s.usd(2_400), onHand: 10, taxClass: 'reduced' }] })
+    ok(await s.post('/affiliates', { name: 'Ann', code: 'ann', rateBps: 777 }), 201)
+    const sold = { affiliateCode: 'ann', shippingAddress: address, shippingMethod: 'post' }
+    const bought = () => s.bought({ ...sold, quantity: 3, variants: [s.variantId, String(other.variants[0]?.id)] })
+    // Of 3 × 9.97 and 3 × 24.00, less 12.34 %, less the tax in the second: 26.22 and 52.59.
+    const back = async (id: string, body: Record<string, unknown>) => {
+      ok(await s.refund(id, body), 201)
+      return commissionOf(app, id)
+    }
+    const piecewise = await bought()
+    const [mug, book] = piecewise.lines.map(({ id }: { id: string }) => id)
+    expect(await commissionOf(app, piecewise.id)).toMatchObject({ amount: 612, reversed: 0, status: 'PENDING' })
+    expect(await back(piecewise.id, { lines: [{ lineId: mug, quantity: 1 }] })).toMatchObject({ reversed: 68, status: 'PENDING' })
+    expect(await back(piecewise.id, { lines: [{ lineId: mug, quantity: 2 }] })).toMatchObject({ reversed: 204, status: 'PENDING' })
+    expect(await back(piecewise.id, { lines: [{ lineId: book, quantity: 3 }] })).toMatchObject({ reversed: 612, status: 'REVERSED' })
+    const mixed = await bought()
+    expect(mixed.total).toEqual(s.usd(10_649))
+    expect(await back(mixed.id, { amount: s.usd(1_500) })).toMatchObject({ reversed: 86, status: 'PENDING' })
+    expect(await back(mixed.id, { lines: [{ lineId: mixed.lines[0].id, quantity: 3 }] })).toMatchObject({
+      reversed: 290,
+      status: 'PENDING',
+    })
+    expect(await back(mixed.id, { all: true })).toMatchObject({ reversed: 612, status: 'REVERSED' })
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
   test('a refund of an order that no partner brought changes nothing', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { amountMax } from '../../../src/lib/money.ts'
+import { divideHalfEven } from '../../../src/lib/rounding.ts'
 import { afterRefund, commissionOf, isRecentClick } from '../../../src/modules/affiliate/domain.ts'
 
 const amount = fc.integer({ min: 0, max: amountMax })
@@ -85,6 +86,31 @@ describe('what refunds take back', () => {
         }
       }),
     )
+  })
+
+  test('what refunds of goods take back is in proportion to the goods, and beside it that of other amounts to the whole, never more than all', () => {
+    const part = fc
+      .tuple(fc.integer({ min: 1, max: amountMax }), fc.integer({ min: 0, max: amountMax }))
+      .map(([of, back]) => ({ of, back: back % (of + 1) }))
+    fc.assert(
+      fc.property(amount, status, part, part, fc.integer({ min: 0, max: amountMax }), (earned, before, whole, goods, seed) => {
+        const forGoods = seed % (whole.back + 1)
+        const after = afterRefund(
+          { amount: earned, reversed: 0, status: before },
+          { refunded: whole.back, of: whole.of, goods: { ...goods, refunded: forGoods } },
+        )
+        const isAll = goods.back === goods.of || whole.back === whole.of
+        const parts =
+          divideHalfEven(BigInt(earned) * BigInt(goods.back), BigInt(goods.of)) +
+          divideHalfEven(BigInt(earned) * BigInt(whole.back - forGoods), BigInt(whole.of))
+        expect(BigInt(after.reversed)).toBe(isAll || parts > BigInt(earned) ? BigInt(earned) : parts)
+        expect(after.status).toBe(isAll ? 'REVERSED' : before)
+      }),
+    )
+    const commission = { amount: 1_000, reversed: 0, status: 'PENDING' as const }
+    expect(afterRefund(commission, { refunded: 50, of: 200, goods: { back: 50, of: 100, refunded: 50 } }).reversed).toBe(500)
+    expect(afterRefund(commission, { refunded: 70, of: 200, goods: { back: 50, of: 100, refunded: 50 } }).reversed).toBe(600)
+    expect(afterRefund(commission, { refunded: 50, of: 200, goods: { back: 0, of: 0, refunded: 0 } }).reversed).toBe(250)
   })
 
   test('what refunds take back of an older refund that is worked out late changes nothing', () => {

@@ -87,7 +87,7 @@ describe('the price of now', () => {
     ])
     expect(priced(held, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
     expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
-    await refreshPrices(app.deps, id)
+    await refreshPrices(app.deps, id, async () => undefined)
     expect(changedSince(await snapshot(app, store, id), now)).toEqual(['Lamp is not sold any more', 'Only 1 of Shirt (S) is left'])
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { subtotal: usd(4_533), shipping: usd(0) } })
     // The method is gone for good, not only while the shop does without it.
@@ -115,7 +115,7 @@ describe('the price of now', () => {
     expect(changedSince(await snapshot(app, store, id), app.clock.now())).toEqual([
       `The gift card that ends in ${card.last4} can no longer be used`,
     ])
-    await refreshPrices(app.deps, id)
+    await refreshPrices(app.deps, id, async () => undefined)
     expect((await store.guest.cart(id)).body.giftCards).toEqual([])
   })
 })
@@ -174,7 +174,7 @@ test('prices of a cart that is over are left alone', async () => {
   const { store, id, shirt, medium } = await shoppedIn(app)
   await store.patch(`/product-v2/${shirt.id}`, { variants: shirt.variants.map((variant) => ({ id: variant.id, price: usd(9_900) })) })
   app.clock.advance(31 * 24 * 60 * 60 * 1000)
-  await refreshPrices(app.deps, id)
+  await refreshPrices(app.deps, id, async () => undefined)
   await refreshPrices(app.deps, 'cart_00000000000000000000000000')
   const { body } = await store.guest.cart(id)
   expect(body.lines.find((line: { variantId: string }) => line.variantId === medium).unitPrice).toEqual(usd(2_000))

@@ -135,3 +135,45 @@ test('an order whose commit nobody heard of, and that is there only while its ke
   expect(resumed.body).toMatchObject({ order: { number: 1, status: 'CONFIRMED' } })
   expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
 })
+
+/** A cart with a code that another has used up by now: before the checkout reads it, or while it places its order. */
+async function usedUp(app: TestApp, { when }: { when: 'before' | 'placing' }) {
+  const shop = await sellingIn(app)
+  const { publishableKey: key } = shop
+  ok(await shop.post('/discounts', { title: 'Once', code: 'ONCE', kind: 'PERCENT', valueBps: 1_000, usageLimit: 1 }), 201)
+  const [cartId, other] = [await shop.cart(), await shop.cart({ email: 'other@example.com' })]
+  for (const id of [cartId, other]) ok(await app.call('PATCH', `/cart/${id}/discount`, { key, body: { code: 'ONCE' } }))
+  const useUp = async () => void ok(await shop.checkout(other), 201)
+  if (when === 'before') await useUp()
+  return { shop, cartId, useUp }
+}
+
+for (const when of ['before', 'placing'] as const)
+  test(`a checkout that is refused for a code which is used up (${when}) is refused again under its key, whatever was lost behind the write that took the code off`, async () => {
+    await using app = await testApp()
+    const { shop, cartId, useUp } = await usedUp(app, { when })
+    const { instanceKeys } = app.deps
+    const { of } = instanceKeys
+    await of('CLIENT_ADDRESSES')
+    await app.deps.orderLinks.ready()
+    // The claim of the key, and the cart without the code.
+    let lose = when === 'before' ? lostAfter(app, 2) : undefined
+    // Asked for behind the look at the cart, and before the order is placed, which is refused.
+    if (when === 'placing')
+      instanceKeys.of = async (purpose) => {
+        instanceKeys.of = of
+        await useUp()
+        lose = lostAfter(app, 2)
+        return of(purpose)
+      }
+    const first = await shop.checkout(cartId, {}, 'the-one')
+    lose?.()
+    expect(first.body).toMatchObject({ statusCode: 409, message: expect.stringContaining('The discount code ONCE is used up') })
+    expect((await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body).toMatchObject({ discountCode: null })
+    app.clock.advance(leasesMs)
+    const again = await shop.checkout(cartId, {}, 'the-one')
+    expect([again.status, again.text]).toEqual([409, first.text])
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(ok(await shop.checkout(cartId, {}, 'another'), 201).body.order).toMatchObject({ total: shop.usd(1_000), discounts: [] })
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })

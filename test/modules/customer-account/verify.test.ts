@@ -181,6 +181,24 @@ describe('a token', () => {
     expect((await mailRows(without)).length).toBe(0)
   })
 
+  test('is sent to one address five times an hour, however many accounts have it one after the other', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const { shop } = await shopIn(app)
+    const moveTo = async ({ token, password }: Customer, email: string) =>
+      expect((await app.call('PATCH', '/customer/me', { token, body: { email, password } })).status).toBe(200)
+    const answers: number[] = []
+    for (const capitals of ['Stranger', 'stranger', 'STRANGER']) {
+      const customer = await customerIn(app, shop)
+      await moveTo(customer, `${capitals}@example.com`)
+      for (let nth = 0; nth < 3; nth++) answers.push((await send(customer)).status)
+      await moveTo(customer, customer.email)
+      expect((await send(customer)).status).toBe(204)
+    }
+    expect(answers).toEqual([204, 204, 204, 204, 204, 429, 429, 429, 429])
+    expect((await mailRows(app)).length).toBe(5 + 3)
+  })
+
   test('tried at once by many proves once, and tries without end are refused', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)

@@ -23,8 +23,7 @@ export const sent = (fields: Record<string, string>): CallOptions => ({
 export function browserOn(app: TestApp, payUrl: string) {
   const path = new URL(payUrl).pathname
   const look = (): Promise<Answer> => app.call('GET', path)
-  const send = (fields: Record<string, string>): Promise<Answer> =>
-    app.call('POST', path, sent(fields))
+  const send = (fields: Record<string, string>): Promise<Answer> => app.call('POST', path, sent(fields))
   return { path, look, send }
 }
 

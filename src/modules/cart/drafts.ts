@@ -113,7 +113,11 @@ async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, li
 }
 
 /** Stores the cart of a draft that was drawn up, inside the write of its draft. */
-export async function insertDraftCart(tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, { cart, items }: CartSnapshot): Promise<void> {
+export async function insertDraftCart(
+  tx: Writer,
+  { cartStore }: Pick<CartDeps, 'cartStore'>,
+  { cart, items }: CartSnapshot,
+): Promise<void> {
   await cartStore.insert(tx, cart)
   for (const { line } of items) await cartStore.insertLine(tx, line)
 }

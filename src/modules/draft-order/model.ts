@@ -15,7 +15,9 @@ export const DraftOrderRecord = t.Object(
       description:
         'PENDING_PAYMENT: its order is placed and not paid; when that comes to nothing, the draft is OPEN again. COMPLETED: it was paid, whatever has become of its order since. CANCELLED: what was paid goes back, as it could not be made a sale',
     }),
-    payUrl: t.String({ description: 'Where whoever has it sees what it comes to, and pays: unguessable, and under PUBLIC_URL. Keep it secret' }),
+    payUrl: t.String({
+      description: 'Where whoever has it sees what it comes to, and pays: unguessable, and under PUBLIC_URL. Keep it secret',
+    }),
     cartId: t.String({ description: "For a storefront with a page of its own: the cart's routes show and buy it. Keep it secret" }),
     orderId: nullable(t.String({ description: 'That it became last' })),
     customerId: nullable(t.String()),
@@ -53,10 +55,16 @@ const line = t.Object({
     }),
   ),
 })
-const linesInput = t.Array(line, { minItems: 1, maxItems: linesMax, description: 'All of them: those that are left out go. Each variant once' })
+const linesInput = t.Array(line, {
+  minItems: 1,
+  maxItems: linesMax,
+  description: 'All of them: those that are left out go. Each variant once',
+})
 const fields = {
   email: maybe(Email),
-  customerId: maybe(text(64, { minLength: 1, description: 'Whose order it will be; their e-mail address is taken unless another is said' })),
+  customerId: maybe(
+    text(64, { minLength: 1, description: 'Whose order it will be; their e-mail address is taken unless another is said' }),
+  ),
   shippingAddress: maybe(AddressInput),
   billingAddress: maybe(AddressInput),
   shippingMethod: maybe(text(50, { minLength: 1, description: "The code of one of the shop's methods, offered to the shipping address" })),

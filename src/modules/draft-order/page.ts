@@ -41,7 +41,10 @@ const told = (notice: Notice | undefined, { say }: Words): string =>
 
 function linesTable({ lines }: CartView, { say, money, count }: Words): string {
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
-    const variant = variantTitle === null || variantTitle === '' || variantTitle === defaultVariantTitle ? '' : ` <span class="note">${bdi(variantTitle)}</span>`
+    const variant =
+      variantTitle === null || variantTitle === '' || variantTitle === defaultVariantTitle
+        ? ''
+        : ` <span class="note">${bdi(variantTitle)}</span>`
     const gone = available ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
     return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escaped(money(unitPrice))}</td><td class="n">${escaped(money(total))}</td></tr>`
   })
@@ -89,12 +92,14 @@ const autocomplete: Readonly<Record<string, string>> = {
 
 function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language }: Words): string {
   const label = (name: string, text: string) => `<label for="${name}">${escaped(text)}</label>`
-  const valueOf = (name: string) => escaped(sent?.get(name) ?? '')
+  const sentAs = (name: string) => escaped(sent?.get(name) ?? '')
   const input = (name: string, text: string, most: number, more: string) =>
-    `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${valueOf(name)}" ${more}>`
+    `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${sentAs(name)}" ${more}>`
   const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'code' })
   const options = (of: readonly { value: string; text: string }[], chosen: string | null | undefined) =>
-    of.map(({ value, text }) => `<option value="${escaped(value)}"${value === chosen ? ' selected' : ''}>${escaped(text)}</option>`).join('')
+    of
+      .map(({ value, text }) => `<option value="${escaped(value)}"${value === chosen ? ' selected' : ''}>${escaped(text)}</option>`)
+      .join('')
   const country = () => {
     const all = asked.countries.map((code) => ({ value: code, text: names.of(code) ?? code }))
     const sorted = all.toSorted((a, b) => a.text.localeCompare(b.text, language))
@@ -171,7 +176,11 @@ export function toPayPage(look: Look, shown: ToPay): WebPage {
 }
 
 /** One whose payment is under way. @param link where it goes on, if it has to */
-export function waitingPage(look: Look, view: CartView, { link, notice }: { link: string | undefined; notice: Notice | undefined }): WebPage {
+export function waitingPage(
+  look: Look,
+  view: CartView,
+  { link, notice }: { link: string | undefined; notice: Notice | undefined },
+): WebPage {
   const { words } = look
   const { say } = words
   const again = `<form method="post">${hidden('step', 'look')}<button>${escaped(say.pay.look)}</button></form>`

@@ -17,7 +17,12 @@ import { type Asked, overPage, type ToPay, toPayPage, waitingPage } from './page
 import type { DraftDeps } from './parts.ts'
 import { ofLink, openDraft, wholeDraft } from './service.ts'
 
-type Found = { readonly draft: Draft; readonly shop: Readonly<Shop>; readonly caller: CartCaller & { readonly shop: ShopContext }; readonly look: Look }
+type Found = {
+  readonly draft: Draft
+  readonly shop: Readonly<Shop>
+  readonly caller: CartCaller & { readonly shop: ShopContext }
+  readonly look: Look
+}
 type Told = { readonly notice?: ToPay['notice']; readonly sent?: Fields | undefined }
 
 /** How the trial payments of a shop in TEST may end on the page. */
@@ -123,7 +128,11 @@ async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number):
 }
 
 /** What the shop has left open, and what of that it has to know before it can be paid. */
-async function askedOf(deps: DraftDeps, { draft, caller, shop }: Found, { snapshot, cart }: Pick<Awaited<ReturnType<typeof openDraft>>, 'snapshot' | 'cart'>): Promise<Asked> {
+async function askedOf(
+  deps: DraftDeps,
+  { draft, caller, shop }: Found,
+  { snapshot, cart }: Pick<Awaited<ReturnType<typeof openDraft>>, 'snapshot' | 'cart'>,
+): Promise<Asked> {
   const isLeftOpen = (field: NonNullable<typeof cart.draft>['settled'][number]) => !cart.draft?.settled.includes(field)
   const isSent = isSentAtAll(snapshot)
   const byMethod = isSent && shop.shippingMethods.length > 0
@@ -155,7 +164,7 @@ export async function sendPayPage(deps: DraftDeps, token: string, fields: Fields
       case 'details':
         return (await saveDetails(deps, known, fields)) ? 'look' : shown(deps, known, { notice: 'refused', sent: fields })
       case 'pay':
-        return (await pay(deps, token, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'changed' })
+        return (await pay(deps, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'changed' })
       case 'back':
         await takeCheckoutBack(deps, known.caller, known.draft.cartId)
         return 'look'
@@ -205,7 +214,7 @@ async function saveDetails(deps: DraftDeps, { draft, caller, shop }: Found, fiel
 }
 
 /** @returns false where the form is not of the page as it is now */
-async function pay(deps: DraftDeps, token: string, known: Found, fields: Fields, { address, once }: Sender): Promise<boolean> {
+async function pay(deps: DraftDeps, known: Found, fields: Fields, { address, once }: Sender): Promise<boolean> {
   const { draft, caller } = known
   const before = await wholeDraft(deps, draft)
   // An order that came to nothing gives its cart back, which is shown as it is now.

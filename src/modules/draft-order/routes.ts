@@ -18,22 +18,18 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         detail: { summary: "The shop's draft orders", description: 'Newest first.' },
       },
     )
-    .post(
-      '/v2/orders/drafts',
-      ({ body, shop, actor, once }) => once(201, (write) => createDraft(deps, { shop, actor, write }, body)),
-      {
-        access: 'management',
-        versioned: true,
-        idempotent: true,
-        body: CreateDraftOrder,
-        response: { 201: DraftOrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: {
-          summary: 'Draw up an order for somebody to pay',
-          description:
-            "A draft is a cart whose prices the shop has fixed, and a link (`payUrl`) by which it is paid; then it is an order like any other. Totals are made as those of a cart, with the shop's shipping and tax of the moment. Discounts that have no code do not come to it; one of a code counts as it would in a cart, with its limits when the order is placed, and never gives way silently: while it cannot be had, the draft cannot be paid. Stock is not reserved, and not looked at, before the order is placed. Whoever pays may say what the shop has left open (e-mail, addresses, shipping method) and put gift cards on it, and nothing else: changing what is `settled`, the lines, or the discount by the routes of its cart is 409 for everybody. It expires 90 days after the last change by the shop, and is forgotten 90 days after it is over. 409 for more than any order can be, and with 10,000 drafts.",
-        },
+    .post('/v2/orders/drafts', ({ body, shop, actor, once }) => once(201, (write) => createDraft(deps, { shop, actor, write }, body)), {
+      access: 'management',
+      versioned: true,
+      idempotent: true,
+      body: CreateDraftOrder,
+      response: { 201: DraftOrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+      detail: {
+        summary: 'Draw up an order for somebody to pay',
+        description:
+          "A draft is a cart whose prices the shop has fixed, and a link (`payUrl`) by which it is paid; then it is an order like any other. Totals are made as those of a cart, with the shop's shipping and tax of the moment. Discounts that have no code do not come to it; one of a code counts as it would in a cart, with its limits when the order is placed, and never gives way silently: while it cannot be had, the draft cannot be paid. Stock is not reserved, and not looked at, before the order is placed. Whoever pays may say what the shop has left open (e-mail, addresses, shipping method) and put gift cards on it, and nothing else: changing what is `settled`, the lines, or the discount by the routes of its cart is 409 for everybody. It expires 90 days after the last change by the shop, and is forgotten 90 days after it is over. 409 for more than any order can be, and with 10,000 drafts.",
       },
-    )
+    })
     .get('/v2/orders/drafts/:id', ({ params, shop }) => readDraft(deps, shop.id, params.id), {
       access: 'management',
       versioned: true,
@@ -74,7 +70,8 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         response: { 204: t.Void({ description: 'It is gone, and its link with it' }), ...errorResponses(401, 403, 404, 409) },
         detail: {
           summary: 'Delete a draft order',
-          description: '409 for one whose order waits for its payment (cancel the order first), or was paid. An order of it that came to nothing stays.',
+          description:
+            '409 for one whose order waits for its payment (cancel the order first), or was paid. An order of it that came to nothing stays.',
         },
       },
     )

@@ -6,7 +6,6 @@ import { assertExpected, type Expected, unlessStale } from '../../core/versions.
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
-import { defaultVariantTitle } from '../catalog/domain.ts'
 import {
   blankDraft,
   type CartCaller,
@@ -20,20 +19,12 @@ import {
   removeDraftCart,
   saveDraftCart,
 } from '../cart/index.ts'
+import { defaultVariantTitle } from '../catalog/domain.ts'
 import { queueMail, sendsMail } from '../mail/index.ts'
 import { orderOfCart, requestDrive, takeOrderBack } from '../order/index.ts'
-import {
-  type Draft,
-  type DraftStatus,
-  type DraftView,
-  draftStatusOf,
-  draftsPerShopMax,
-  draftView,
-  sendsMax,
-  standingOf,
-  type Whole,
-} from './domain.ts'
+import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax, standingOf } from './domain.ts'
 import type { DraftDeps } from './parts.ts'
+import { type DraftView, draftView, type Whole } from './shown.ts'
 
 /** What a create or a change of a draft says; what is undefined stays as it is. */
 export type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }

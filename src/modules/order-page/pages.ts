@@ -68,7 +68,9 @@ function parcelsOf({ parcels, lines }: PublicOrder, { say, count }: Words): stri
       const goods =
         parcels.length === 1
           ? []
-          : sent.map(({ lineId, quantity }) => `<span class="note">${bdi(titleOf(lineId))} ${escaped(say.quantity(count(quantity)))}</span>`)
+          : sent.map(
+              ({ lineId, quantity }) => `<span class="note">${bdi(titleOf(lineId))} ${escaped(say.quantity(count(quantity)))}</span>`,
+            )
       return facts.length + goods.length === 0 ? '' : `<p>${[...facts, ...goods].join('<br>')}</p>`
     })
     .filter((part) => part !== '')

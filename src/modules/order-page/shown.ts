@@ -6,7 +6,10 @@ import type { WholeOrder } from '../order/index.ts'
  * An order as whoever has its link sees it: a link is passed on. Nothing of where exactly the shopper lives, how they are reached, and who
  * they are at the processor; nothing that the shop wrote for itself, and no link by which money is fetched.
  */
-export function publicOrderView({ order, lines, refunds, fulfilments }: WholeOrder, { publicUrl, shop }: { publicUrl: string; shop: PublicShop }) {
+export function publicOrderView(
+  { order, lines, refunds, fulfilments }: WholeOrder,
+  { publicUrl, shop }: { publicUrl: string; shop: PublicShop },
+) {
   const { currency, shippingAddress } = order
   return {
     ...pick(order, 'id', 'number', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),

@@ -154,7 +154,10 @@ describe('a draft order', () => {
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
     ok(await shop.post('/discounts', { title: 'All', kind: 'PERCENT', valueBps: 5_000 }), 201)
-    const coded = ok(await shop.post('/discounts', { title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000, usageLimit: 1 }), 201).body
+    const coded = ok(
+      await shop.post('/discounts', { title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000, usageLimit: 1 }),
+      201,
+    ).body
     const { body: plain } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
     expect(plain.totals.total).toEqual(shop.money(1_000))
     const { body: draft } = ok(await drafts.create({ email: 'ann@example.com', discountCode: 'ten' }), 201)

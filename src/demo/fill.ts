@@ -25,6 +25,7 @@ import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shop
 import type { AppDeps } from '../parts.ts'
 import { demoOperator, demoShop } from './data.ts'
 import { makeDiscounts } from './discounts.ts'
+import { makeDraft } from './drafts.ts'
 import { fillLending } from './lending.ts'
 import { fillNewcomers } from './newcomers.ts'
 import { type Market, sell } from './orders.ts'
@@ -95,6 +96,8 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
       fillNewcomers(deps, start, until),
     ])
     await Promise.all(markets.map((market) => afterSales(deps, market, until)))
+    // At the end of the year, so that it can be paid.
+    for (const market of markets.slice(0, 1)) await makeDraft(deps, market)
   } finally {
     progress.end()
   }

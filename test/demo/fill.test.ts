@@ -111,6 +111,7 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
     'order_events',
     'fulfilments',
     'order_notes',
+    'draft_orders',
     'payments',
     'refunds',
     'unified_transactions',

@@ -134,7 +134,7 @@ const keyed: Record<string, Prepare> = {
   },
   'POST /v2/orders/drafts/:id/send': async (shop) => {
     const id = await draftOf(shop)
-    return { path: `/v2/orders/drafts/${id}/send`, body: {}, other: { no: 1 }, by: ofMerchant(shop), table: 'draft_orders', id }
+    return { path: `/v2/orders/drafts/${id}/send`, body: {}, other: {}, by: ofMerchant(shop), table: 'draft_orders', id }
   },
   'POST /cart/:id/items': async (shop) => {
     const id = await shop.cart()

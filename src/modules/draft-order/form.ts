@@ -28,15 +28,15 @@ export function fieldsIn(body: Uint8Array): Fields | undefined {
   return [...fields.values()].some((value) => value.includes('\0')) ? undefined : fields
 }
 
-const valueOf = (fields: Fields, name: string): string => fields.get(name)?.trim() ?? ''
+const saidIn = (fields: Fields, name: string): string => fields.get(name)?.trim() ?? ''
 
 /** What somebody says of themselves; undefined: nothing. @returns 'refused' for what is none */
 export function detailsIn(fields: Fields): { email?: string; shippingAddress?: AddressFields; shippingMethod?: string } | 'refused' {
-  const email = valueOf(fields, 'email')
+  const email = saidIn(fields, 'email')
   if (email !== '' && !isMailAddress(email)) return 'refused'
   const address = addressIn(fields)
   if (address === 'refused') return 'refused'
-  const method = valueOf(fields, 'shippingMethod')
+  const method = saidIn(fields, 'shippingMethod')
   return {
     ...(email === '' ? {} : { email }),
     ...(address ? { shippingAddress: address } : {}),
@@ -46,9 +46,9 @@ export function detailsIn(fields: Fields): { email?: string; shippingAddress?: A
 
 /** An address of which only the country stands is none: that is chosen from a list, which begins somewhere. */
 function addressIn(fields: Fields): AddressFields | 'refused' | undefined {
-  const said = addressNames.filter((name) => name !== 'countryCode' && valueOf(fields, name) !== '')
+  const said = addressNames.filter((name) => name !== 'countryCode' && saidIn(fields, name) !== '')
   if (said.length === 0) return undefined
-  const values = Object.fromEntries(addressNames.map((name) => [name, valueOf(fields, name)])) as Record<AddressName, string>
+  const values = Object.fromEntries(addressNames.map((name) => [name, saidIn(fields, name)])) as Record<AddressName, string>
   const isWrong = addressNames.some((name) => {
     const { most, isNeeded } = addressFields[name]
     return values[name].length > most || (isNeeded && values[name] === '')

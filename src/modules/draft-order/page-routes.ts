@@ -5,8 +5,7 @@ import { routes } from '../../http/routes.ts'
 import { text } from '../../http/schema.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageAnswer } from '../../http/web-page.ts'
-import { fieldsIn } from './form.ts'
-import { type DraftDeps, openPayPage, sendPayPage } from './index.ts'
+import { type DraftDeps, fieldsIn, openPayPage, sendPayPage } from './index.ts'
 
 const PageToken = t.Object({ token: text(200) })
 const formBytesMax = 16 * 1024

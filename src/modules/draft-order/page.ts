@@ -92,9 +92,9 @@ const autocomplete: Readonly<Record<string, string>> = {
 
 function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language }: Words): string {
   const label = (name: string, text: string) => `<label for="${name}">${escaped(text)}</label>`
-  const valueOf = (name: string) => escaped(sent?.get(name) ?? '')
+  const sentAs = (name: string) => escaped(sent?.get(name) ?? '')
   const input = (name: string, text: string, most: number, more: string) =>
-    `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${valueOf(name)}" ${more}>`
+    `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${sentAs(name)}" ${more}>`
   const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'code' })
   const options = (of: readonly { value: string; text: string }[], chosen: string | null | undefined) =>
     of

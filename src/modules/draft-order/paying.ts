@@ -164,7 +164,7 @@ export async function sendPayPage(deps: DraftDeps, token: string, fields: Fields
       case 'details':
         return (await saveDetails(deps, known, fields)) ? 'look' : shown(deps, known, { notice: 'refused', sent: fields })
       case 'pay':
-        return (await pay(deps, token, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'changed' })
+        return (await pay(deps, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'changed' })
       case 'back':
         await takeCheckoutBack(deps, known.caller, known.draft.cartId)
         return 'look'
@@ -214,7 +214,7 @@ async function saveDetails(deps: DraftDeps, { draft, caller, shop }: Found, fiel
 }
 
 /** @returns false where the form is not of the page as it is now */
-async function pay(deps: DraftDeps, token: string, known: Found, fields: Fields, { address, once }: Sender): Promise<boolean> {
+async function pay(deps: DraftDeps, known: Found, fields: Fields, { address, once }: Sender): Promise<boolean> {
   const { draft, caller } = known
   const before = await wholeDraft(deps, draft)
   // An order that came to nothing gives its cart back, which is shown as it is now.

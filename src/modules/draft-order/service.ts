@@ -22,18 +22,9 @@ import {
 import { defaultVariantTitle } from '../catalog/domain.ts'
 import { queueMail, sendsMail } from '../mail/index.ts'
 import { orderOfCart, requestDrive, takeOrderBack } from '../order/index.ts'
-import {
-  type Draft,
-  type DraftStatus,
-  type DraftView,
-  draftStatusOf,
-  draftsPerShopMax,
-  draftView,
-  sendsMax,
-  standingOf,
-  type Whole,
-} from './domain.ts'
+import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax, standingOf } from './domain.ts'
 import type { DraftDeps } from './parts.ts'
+import { type DraftView, draftView, type Whole } from './shown.ts'
 
 /** What a create or a change of a draft says; what is undefined stays as it is. */
 export type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }

@@ -754,6 +754,7 @@ describe('an account', () => {
       findable: false,
       refunds: 'any',
       wallets: true,
+      byLink: true,
     })
   })
 })

@@ -23,6 +23,7 @@ describe('a cart', () => {
       shopId: shop.id,
       customerId: null,
       currency: 'USD',
+      draftId: null,
       lines: [],
       giftCards: [],
       discountCode: null,

@@ -1,7 +1,8 @@
 /** The lists of those who were erased, brought together before an older database takes the place of the present one. */
+import { createErasedList } from '../clients/erased-list.ts'
 import type { Config } from '../config.ts'
 import { isSealedPlace } from '../modules/backup/index.ts'
-import { erasedListOf, lineOf, listedIn, listedInPlace } from '../modules/erasure/index.ts'
+import { lineOf, listedIn, listedInPlace } from '../modules/erasure/index.ts'
 import { opened, openedBefore, placesOf } from './backup-places.ts'
 import { withReader } from './database-file.ts'
 import { explain } from './failure.ts'
@@ -11,7 +12,7 @@ import { explain } from './failure.ts'
  * @returns the ids of all who are on it, and whether every place could be read
  */
 export async function gatherErased(config: Config): Promise<{ ids: ReadonlySet<string>; isWhole: boolean }> {
-  const list = erasedListOf(config.dataDir)
+  const list = createErasedList(config.dataDir)
   const { listed } = listedIn((await list.read()) ?? [])
   let isWhole = true
   for (const place of placesOf(config)) {

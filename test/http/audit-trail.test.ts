@@ -152,6 +152,12 @@ const changes: Record<string, Prepare> = {
     body: { status: 'DISABLED', note: planted },
   }),
   'POST /customer': () => ({ path: '/customer', body: customer }),
+  'POST /customer/import': () => ({
+    path: '/customer/import',
+    body: `Email,First Name\n${customer.email},${customer.name}\n`,
+    contentType: 'text/csv',
+  }),
+  'POST /customer/:customerId/erase': async (shop) => ({ path: `/customer/${await made(shop, '/customer', customer)}/erase`, body: {} }),
   'POST /customer/:customerId/addresses': async (shop) => ({
     path: `/customer/${await made(shop, '/customer', customer)}/addresses`,
     body: address,

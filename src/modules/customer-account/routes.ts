@@ -40,7 +40,7 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
       detail: {
         summary: "Change one's own account",
         description:
-          'Fields that are left out stay. Another `email` needs `password`, the present one: a wrong one is 401 and counts like a failed login. The new address is unproven (`emailVerified`) until it is verified, and what was mailed to the one before is of no use any more; sessions go on. One that the shop has is 409, as at signup, and tries count like signups.',
+          'Fields that are left out stay. Another `email` needs `password`, the present one: a wrong one is 401 and counts like a failed login. The new address is unproven (`emailVerified`) until it is verified, and what was mailed to the one before is of no use any more; sessions go on, and a mail tells the old address of it. One that the shop has is 409, as at signup, and tries count like signups.',
       },
     })
     .get('/customer/me/orders', ({ query, shop, principal }) => ownOrders(deps, shop, principal.id, sliceOf(query)), {

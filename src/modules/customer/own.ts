@@ -7,6 +7,7 @@ import { differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { byAddress, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt } from '../auth/index.ts'
+import { queueMail } from '../mail/index.ts'
 import { endTokens } from '../one-time-token/index.ts'
 import { bookStore } from './book-store.ts'
 import {
@@ -36,7 +37,7 @@ const openFields = ['acceptsMarketing', 'emailProvenAt'] as const
 
 /**
  * Changes what a customer says of themselves. Another e-mail address is where new passwords go: it needs the present password, is not proven
- * until its owner proves it, and makes useless what was sent to the one before.
+ * until its owner proves it, and makes useless what was sent to the one before, which is told of it.
  * @param limitKey what the caller is limited by
  * @throws AppError NOT_FOUND; INVALID without the password; UNAUTHENTICATED for a wrong one; CONFLICT when the shop knows the address;
  *   RATE_LIMITED, as a signup is, so that nobody finds out more cheaply here who has an account; UNAVAILABLE
@@ -69,6 +70,15 @@ export async function changeOwnCustomer(
     const other = address === undefined ? {} : { email: address, emailProvenAt: null }
     const after = await store.change(tx, known.id, { ...defined(plain), ...other, updatedAt: clock.now() })
     if (!after) throw noSuchCustomer()
+    // Whoever has the address and did not change it is to know.
+    if (address !== undefined)
+      await queueMail(tx, deps, {
+        key: `email-changed:${deps.newId('mail')}`,
+        shopId: shop.id,
+        to: before.email,
+        template: 'email-changed',
+        data: {},
+      })
     return { before, after }
   }
   return audited(deps, by, { action: 'customer.changed', subject: known.id }, async (tx, tell) => {

@@ -1,4 +1,5 @@
 import type { Asked } from '../../core/csv-list.ts'
+import { AppError } from '../../core/errors.ts'
 import type { Principal } from '../../core/principal.ts'
 import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
@@ -7,6 +8,7 @@ import { errorResponses, RecordId } from '../../http/schema.ts'
 import { assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { LoginAnswer } from '../auth/model.ts'
+import { offerClaim, type PasswordResetDeps } from '../password-reset/index.ts'
 import { addressesByCustomer, addressesPerCustomerMax, customerView, orderIdsMax } from './domain.ts'
 import {
   addAddress,
@@ -38,17 +40,19 @@ import {
   OrderIds,
 } from './model.ts'
 
-export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
+export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordResetDeps) =>
   routes(deps, 'Login')
     .post(
       '/customer/signup',
       async ({ body, request, set }) => {
         const shop = await shopNamed(deps, body.shopName)
         assertShopOrigin(request.headers, shop.origins)
-        const customer = await signUpCustomer(
-          deps,
-          { shopId: shop.id, email: body.email, password: body.password, name: body.name ?? '' },
-          deps.callerOf(request),
+        const { email, password, name = '' } = body
+        const customer = await signUpCustomer(deps, { shopId: shop.id, email, password, name }, deps.callerOf(request)).catch(
+          async (error: unknown) => {
+            if (error instanceof AppError && error.code === 'CONFLICT') await offerClaim(deps, { shopId: shop.id, email })
+            throw error
+          },
         )
         set.status = 201
         return customerView(customer, shop.currency)
@@ -57,7 +61,11 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
         access: 'public',
         body: CustomerSignup,
         response: { 201: CustomerRecord, ...errorResponses(403, 404, 409, 413, 415, 429) },
-        detail: { summary: 'Become a customer of a shop' },
+        detail: {
+          summary: 'Become a customer of a shop',
+          description:
+            'An e-mail address that the shop has is 409. Where the shop itself made that account (`POST /customer`, an import), a mail goes to the address, by whose link its owner chooses a password: an account like that is claimed by mail only. So does `POST /auth/password/forgot`.',
+        },
       },
     )
     .post(
@@ -106,7 +114,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         detail: {
           summary: 'Make a customer',
           description:
-            'Without a password, so they do not log in. E-mail addresses are compared without case; one that the shop has is 409.',
+            'Without a password, so they do not log in, and nobody is sent a mail: whoever has the address claims the account by a mail that they ask for, by signing up or with `POST /auth/password/forgot`. E-mail addresses are compared without case; one that the shop has is 409.',
         },
       },
     )

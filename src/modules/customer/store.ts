@@ -40,6 +40,9 @@ const orderIdsAfter = prepare((queries) =>
     .limit(sql.placeholder('limit')),
 )
 
+/** Nothing of a person comes into the row of one whose data was erased, whichever request was under way. */
+const isThere = (id: string) => and(eq(customers.id, id), isNull(customers.erasedAt))
+
 export function createCustomerStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Customer | undefined> {
@@ -57,11 +60,11 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       await tx
         .update(customers)
         .set({ emailProvenAt: now, updatedAt: now })
-        .where(and(eq(customers.id, id), isNull(customers.emailProvenAt)))
+        .where(and(isThere(id), isNull(customers.emailProvenAt)))
     },
-    /** @returns the customer after the change */
+    /** @returns the customer after the change; undefined where there is none, or none any more */
     async change(tx: Writer, id: string, change: Partial<Customer> & Pick<Customer, 'updatedAt'>): Promise<Customer | undefined> {
-      const [customer] = await tx.update(customers).set(change).where(eq(customers.id, id)).returning()
+      const [customer] = await tx.update(customers).set(change).where(isThere(id)).returning()
       if (customer && (change.email !== undefined || change.name !== undefined)) await index(tx, customer)
       return customer
     },
@@ -72,7 +75,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       return (await tx.select({ id: customers.id }).from(customers).where(same).limit(1)).length > 0
     },
     async setPassword(tx: Writer, id: string, passwordHash: string, updatedAt: number): Promise<void> {
-      await tx.update(customers).set({ passwordHash, updatedAt }).where(eq(customers.id, id))
+      await tx.update(customers).set({ passwordHash, updatedAt }).where(isThere(id))
     },
     /** Makes a customer findable who may be so already; whoever is made or changed here is. */
     index,

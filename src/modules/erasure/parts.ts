@@ -1,16 +1,12 @@
 import type { Writer } from '../../../db/engine.ts'
 import { createErasedList } from '../../clients/erased-list.ts'
 import type { Deps } from '../../core/deps.ts'
-import type { ErasedList } from '../../core/erased-list.ts'
 import type { BackupDeps } from '../backup/index.ts'
 import type { OrderDeps } from '../order/index.ts'
 import type { WebhookDeps } from '../webhook/index.ts'
 
-/** The list in a data directory. */
-export const erasedListOf = (dataDir: string): ErasedList => createErasedList(dataDir)
-
 export const erasureParts = ({ config }: Pick<Deps, 'config'>) => ({
-  erasedList: erasedListOf(config.dataDir),
+  erasedList: createErasedList(config.dataDir),
   /** How many erasures the list beside the database held when somebody looked last; undefined: nobody has. */
   erasedListed: { count: undefined } as { count: number | undefined },
 })

@@ -1,5 +1,5 @@
 import { eraseAgain, finishErasures } from './erasing.ts'
-import { keepList, listedIn, listInPlaces } from './listing.ts'
+import { keepList, listedIn, listInPlaces } from './keeping.ts'
 import type { ErasureDeps } from './parts.ts'
 import { erasureStore as store } from './store.ts'
 

@@ -3,15 +3,18 @@ import type { Breaker } from '../../lib/breaker.ts'
 import type { Tally } from '../../lib/prometheus.ts'
 import type { OrderLinkDeps } from '../order-link/index.ts'
 import type { ShopDeps } from '../shop/index.ts'
-import type { Mail, MailContent } from './domain.ts'
+import type { Mail, MailContent, MailTemplate } from './domain.ts'
 
 /** How this process finds the mail server. */
 export type MailHealth = { breaker: Breaker }
 /**
  * Makes what is sent of what was queued, when it is sent: such as a token that is good from then on. May be asked for the same mail again.
- * Undefined: nobody is to get it.
+ * Undefined: nobody is to get it. `template`: another one than that under which it was queued.
  */
-export type Preparer = (content: MailContent, mail: Pick<Mail, 'id' | 'shopId'>) => Promise<MailContent | undefined>
+export type Preparer = (
+  content: MailContent,
+  mail: Pick<Mail, 'id' | 'shopId'>,
+) => Promise<(MailContent & { readonly template?: MailTemplate }) | undefined>
 
 export type MailBase = {
   readonly mailServer: MailServer | undefined

@@ -49,6 +49,10 @@ export const en = {
   verifyHeading: 'Is this your address?',
   verifyText: 'Confirm it, and the orders that you made with it join your account.',
   verifyButton: 'Confirm the address',
+  emailChangedSubject: (shop: string) => `Another address for your account at ${shop}`,
+  emailChangedHeading: 'Your e-mail address was changed',
+  emailChangedText: (shop: string) =>
+    `Your account at ${shop} goes by another e-mail address now. If it was not you who changed it, write to the shop at once.`,
   invitationSubject: (shop: string) => `You are invited to ${shop}`,
   invitationHeading: (shop: string) => `Work with ${shop}`,
   invitationText: (shop: string, role: string) => `You are invited to the people who run ${shop}, as ${role}.`,

@@ -52,6 +52,10 @@ export const mn: Catalog = {
   verifyHeading: 'Энэ таны хаяг мөн үү?',
   verifyText: 'Баталгаажуулбал энэ хаягаар өгсөн захиалгууд таны бүртгэлд нэмэгдэнэ.',
   verifyButton: 'Хаягаа баталгаажуулах',
+  emailChangedSubject: (shop) => `${shop} дэлгүүр дэх таны бүртгэлийн хаяг солигдлоо`,
+  emailChangedHeading: 'Таны цахим шуудангийн хаяг солигдлоо',
+  emailChangedText: (shop) =>
+    `${shop} дэлгүүр дэх таны бүртгэл одоо өөр цахим хаягтай боллоо. Хэрэв та солиогүй бол дэлгүүрт яаралтай мэдэгдээрэй.`,
   invitationSubject: (shop) => `Таныг ${shop} дэлгүүрт урьж байна`,
   invitationHeading: (shop) => `${shop} дэлгүүрт хамтран ажиллах`,
   invitationText: (shop, role) => `Таныг ${shop} дэлгүүрийн багт ${role} эрхээр урьж байна.`,

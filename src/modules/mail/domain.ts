@@ -54,6 +54,8 @@ export type MailData = {
   'password-reset': { readonly token?: string }
   /** A token for EMAIL_VERIFY. */
   'email-verify': { readonly token: string }
+  /** To the address that an account had until now; not to which other one it goes. */
+  'email-changed': Readonly<Record<never, never>>
   /** A token for INVITATION. `role`: as the API calls it. */
   invitation: { readonly token: string; readonly role: string; readonly invitedBy?: string | undefined }
   /** Somebody wants to see whether mails arrive. */
@@ -75,6 +77,7 @@ export const mailTemplates = {
   'account-claim': { lifeMs: dayMs, isAwaited: true },
   'password-reset': { lifeMs: 30 * minuteMs, isAwaited: true },
   'email-verify': { lifeMs: 12 * hourMs, isAwaited: true },
+  'email-changed': { lifeMs: 3 * dayMs, isAwaited: false },
   invitation: { lifeMs: dayMs, isAwaited: true },
   test: { lifeMs: hourMs, isAwaited: true },
 } as const satisfies Record<MailTemplate, { lifeMs: number; isAwaited: boolean }>

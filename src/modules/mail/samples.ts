@@ -32,6 +32,7 @@ export function sampleData(currency: string): MailData {
     'account-claim': { token: 'A'.repeat(43) },
     'password-reset': { token: 'A'.repeat(43) },
     'email-verify': { token: 'A'.repeat(43) },
+    'email-changed': {},
     invitation: { token: 'A'.repeat(43), role: 'MANAGER', invitedBy: 'Ann' },
     test: {},
   }

@@ -3,7 +3,7 @@ import { MailNotTaken } from '../../core/mail-server.ts'
 import { atOnceOrAgain } from '../../lib/again.ts'
 import { failed, isToProbe, lets, probed, probing, succeeded } from '../../lib/breaker.ts'
 import { chanceOf } from '../../lib/chance.ts'
-import type { MailBaseDeps, MailHealth } from './base.ts'
+import type { MailBaseDeps, MailHealth, Preparer } from './base.ts'
 import { afterAttempt, type Mail, type MailContent, mailSeal, type Outcome, placesMax, serverFailed, withRoom } from './domain.ts'
 import { made } from './making.ts'
 import { type Due, mailStore as store } from './store.ts'
@@ -160,9 +160,9 @@ async function attempt(deps: MailBaseDeps, mail: Mail): Promise<Outcome> {
     if (mail.sealed === null || mailServer === undefined) return { result: 'nobody' }
     const content: MailContent = JSON.parse(keyring.unseal(mail.sealed, mailSeal(mail.id)))
     const prepare = mailPreparers.get(mail.template)
-    const prepared = prepare ? await prepare(content, mail) : content
+    const prepared: Awaited<ReturnType<Preparer>> = prepare ? await prepare(content, mail) : content
     if (prepared === undefined) return { result: 'nobody' }
-    const outgoing = await made(deps, mail, prepared)
+    const outgoing = await made(deps, { ...mail, template: prepared.template ?? mail.template }, prepared)
     if (outgoing === undefined) return { result: 'refused', error: 'no address that a mail can be sent to' }
     await mailServer.send(outgoing, mailLimits.attemptMs)
     return { result: 'sent' }

@@ -130,6 +130,11 @@ const sayings: Says = {
     button: { what: say.verifyButton, url: links.verify(token) },
     notes: [say.goodFor(hours(tokenLifeMs.EMAIL_VERIFY / minuteMs / 60)), say.notYou],
   }),
+  'email-changed': (_, { title, words: { say } }) => ({
+    subject: say.emailChangedSubject(title),
+    heading: say.emailChangedHeading,
+    paragraphs: [say.emailChangedText(title)],
+  }),
   invitation: ({ token, role, invitedBy }, { title, words: { say, days } }, links) => {
     const by = plainText(invitedBy ?? '', titleMax)
     return {

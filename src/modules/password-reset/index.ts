@@ -1,2 +1,2 @@
 export type { PasswordResetDeps } from './parts.ts'
-export { askForReset, resetOf, resetPassword } from './service.ts'
+export { askForReset, offerClaim, resetOf, resetPassword } from './service.ts'

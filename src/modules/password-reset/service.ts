@@ -34,17 +34,31 @@ export async function askForReset(
 ): Promise<void> {
   await countAttempt(deps, byAddress(resetByAddress, limitKey))
   const account = shopId === null ? userAccount(email) : customerAccount(shopId, email)
-  const isOneMore = await countAttempt(deps, [[resetByAccount, account]]).then(
+  if (!(await isOneMore(deps, account))) return
+  const key = `password-reset:${deps.newId('mail')}`
+  await deps.db.write((tx) => queueMail(tx, deps, { key, shopId, to: email, template: 'password-reset', data: {} }))
+}
+
+/**
+ * Offers an account that the shop made, and that has no password, to whoever has its e-mail address, because somebody wanted to sign up with it:
+ * by mail alone, so that nobody else gets it. Nothing where there is no such account; of one, as often as a new password can be asked for.
+ */
+export async function offerClaim(deps: Deps, { email, shopId }: { email: string; shopId: string }): Promise<void> {
+  const customer = await customerWithEmail(deps, { id: shopId }, email)
+  if (!customer || customer.passwordHash !== null || !(await isOneMore(deps, customerAccount(shopId, email)))) return
+  const key = `account-claim:${deps.newId('mail')}`
+  await deps.db.write((tx) => queueMail(tx, deps, { key, shopId, to: customer.email, template: 'account-claim', data: {} }))
+}
+
+/** Counts a mail for a new password to an account; whether it may be sent. */
+const isOneMore = (deps: Deps, account: string): Promise<boolean> =>
+  countAttempt(deps, [[resetByAccount, account]]).then(
     () => true,
     (error: unknown) => {
       if (error instanceof AppError && error.code === 'RATE_LIMITED') return false
       throw error
     },
   )
-  if (!isOneMore) return
-  const key = `password-reset:${deps.newId('mail')}`
-  await deps.db.write((tx) => queueMail(tx, deps, { key, shopId, to: email, template: 'password-reset', data: {} }))
-}
 
 /** Finds the account that a mail is for, and makes its token: good from when it is sent. Nobody gets one where there is no account. */
 export const resetPreparer =
@@ -54,7 +68,9 @@ export const resetPreparer =
     if (!account) return undefined
     const { id: subjectId, email } = account
     const token = await deps.db.write((tx) => issueToken(tx, deps, { purpose: 'PASSWORD_RESET', subjectId, shopId, email }))
-    return { to: email, data: { token } }
+    // One that the shop made, and that nobody has logged in with.
+    const isUnclaimed = shopId !== null && account.passwordHash === null
+    return { to: email, data: { token }, template: isUnclaimed ? 'account-claim' : 'password-reset' }
   }
 
 /** What a token for a new password is about, while it is good; a look does not use it up. */

@@ -22,6 +22,7 @@ describe('making a customer', () => {
       shopId: shop.id,
       email: 'buyer@example.com',
       emailVerified: false,
+      erasedAt: null,
       addressIds: [],
       ordersCount: 0,
       totalSpent: { amount: 0, currency: 'KWD' },

@@ -18,6 +18,7 @@ describe('signing up as a customer', () => {
       shopId: one.shop.id,
       email: 'buyer@example.com',
       emailVerified: false,
+      erasedAt: null,
       name: 'A Buyer',
       phone: null,
       acceptsMarketing: false,

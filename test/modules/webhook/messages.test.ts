@@ -84,6 +84,8 @@ test('every event that orders and stock leave in the outbox, of guests and of cu
   const dispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' } as const
   await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 1_000 }] }))
+  const { id: gone } = ok(await shop.post('/customer', { email: 'gone@example.com' })).body
+  ok(await shop.post(`/customer/${gone}/erase`, {}))
   const messages = await app.deps.db.read.select().from(outbox)
   const judge = await judgeOf(app)
   for (const { body } of messages) expect([body, judge(body)]).toEqual([body, undefined])

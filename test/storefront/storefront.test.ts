@@ -76,7 +76,9 @@ describe('a guest on a telephone', () => {
     expect(await visitor.breaches()).toEqual([])
     expectPeace(visitor, shop)
     const { data } = ok(await shop.shop.get('/v2/orders')).body
-    expect(data).toMatchObject([{ status: 'CONFIRMED', email: 'guest@example.com', discountTotal: { amount: 700 }, giftCardTotal: { amount: 1_000 } }])
+    expect(data).toMatchObject([
+      { status: 'CONFIRMED', email: 'guest@example.com', discountTotal: { amount: 700 }, giftCardTotal: { amount: 1_000 } },
+    ])
     await visitor.go('cart.html')
     await visitor.text('Your basket is empty.')
   })
@@ -89,7 +91,9 @@ async function boughtAsGuest({ app, shop }: OpenShop, email: string): Promise<vo
   const body = { email, shippingAddress: address, shippingMethod: 'post' }
   const { id } = ok(await app.call('POST', '/cart', { key, body })).body
   ok(await app.call('POST', `/cart/${id}/items`, { key, body: { variantId: product.variants[0].id, quantity: 1 } }))
-  const { order } = ok(await app.call('POST', `/cart/${id}/checkout`, { key, body: { method: 'card' }, headers: { 'idempotency-key': 'guest' } })).body
+  const { order } = ok(
+    await app.call('POST', `/cart/${id}/checkout`, { key, body: { method: 'card' }, headers: { 'idempotency-key': 'guest' } }),
+  ).body
   expect(order.status).toBe('CONFIRMED')
 }
 
@@ -134,7 +138,11 @@ describe('a customer at a desk', () => {
     await visitor.press('Basket (1)')
     await visitor.press('Go to the checkout')
     await visitor.heading('Checkout')
-    expect([await visitor.value('E-mail'), await visitor.value('Name'), await visitor.value('Street and number')]).toEqual([email, 'Noor at work', hostile])
+    expect([await visitor.value('E-mail'), await visitor.value('Name'), await visitor.value('Street and number')]).toEqual([
+      email,
+      'Noor at work',
+      hostile,
+    ])
     await visitor.press('Continue', 'Where it goes')
     await visitor.press('Continue', 'Shipping')
     await visitor.press('Pay $10.00')
@@ -145,13 +153,18 @@ describe('a customer at a desk', () => {
     await visitor.text('Order 2')
     await visitor.press('Log out')
     await visitor.heading('Souk & Söhne')
-    expect(await visitor.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.toContain('ey')
+    expect(await visitor.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).toBe('[{},{}]')
     expectPeace(visitor, shop)
   })
 
   inBrowser('who has forgotten the password chooses another one by the link of the mail, which leads to the storefront', async () => {
     await using shop = await openShop()
-    const { app, shop: { shop: { name: shopName } } } = shop
+    const {
+      app,
+      shop: {
+        shop: { name: shopName },
+      },
+    } = shop
     const email = 'noor@example.com'
     ok(await app.call('POST', '/customer/signup', { body: { shopName, email, password: 'the one before' } }))
     await using visitor = await shopper(shop.origin, 'phone')
@@ -231,7 +244,10 @@ describe('whatever happens on the way', () => {
     await visitor.fill('Quantity', '2')
     await visitor.press('Add to the basket')
     await visitor.press('Basket (2)')
-    for (const [label, part] of [['Discount code', 'Discount'], ['Gift card code', 'Gift cards']] as const) {
+    for (const [label, part] of [
+      ['Discount code', 'Discount'],
+      ['Gift card code', 'Gift cards'],
+    ] as const) {
       await visitor.fill(label, 'NOSUCHCODE')
       await visitor.press('Apply', part)
       await visitor.until(`document.querySelectorAll('[role=alert]').length > ${part === 'Discount' ? 0 : 1}`, 'a refusal')

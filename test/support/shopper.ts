@@ -83,7 +83,10 @@ export async function shopper(origin: string, width: Width = 'desk') {
     go: (path: string) => page.open(`${origin}/${path}`),
     /** Waits for a page by its heading. */
     heading: (text: string) =>
-      until(`document.querySelector('main h1') && (${named})(document.querySelector('main h1')) === ${quoted(text)}`, `the heading ${text}`),
+      until(
+        `document.querySelector('main h1') && (${named})(document.querySelector('main h1')) === ${quoted(text)}`,
+        `the heading ${text}`,
+      ),
     /** Waits for a text, as a person would see it. */
     text: (text: string) => until(`document.body.innerText.replace(/\\s+/g, ' ').includes(${quoted(text)})`, text),
     has: async (text: string) => (await page.evaluate(`document.body.innerText.includes(${quoted(text)})`)) === true,

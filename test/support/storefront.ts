@@ -55,6 +55,7 @@ export async function openShop({ language = 'en', between = (_, answer) => answe
 }
 
 const address = { name: 'Noor Haddad', line1: '1 Quay Street', city: 'Portland', province: 'ME', postalCode: '04101', countryCode: 'US' }
+
 export { address }
 
 async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): Promise<void> {
@@ -65,7 +66,8 @@ async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): 
     body: {
       title: 'Brass Lamp',
       status: 'ACTIVE',
-      descriptionHtml: '<p>Warm light. <strong>Made</strong> by hand.</p><h2>Care</h2><p style="color:red"><img src="https://elsewhere.invalid/x.png">Dust it.</p>',
+      descriptionHtml:
+        '<p>Warm light. <strong>Made</strong> by hand.</p><h2>Care</h2><p style="color:red"><img src="https://elsewhere.invalid/x.png">Dust it.</p>',
       options: [{ name: 'Size', values: ['Small', 'Large'] }],
       images: [{ url: picture.url, alt: 'A lamp of brass' }],
       variants: [
@@ -78,7 +80,9 @@ async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): 
     key,
     body: { title: hostile, handle: 'odd', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 2 }] },
   })
-  const collection = ok(await app.call('POST', '/collection-v2', { key, body: { title: 'Light', publishedAt: new Date(app.clock.now()).toISOString() } })).body
+  const collection = ok(
+    await app.call('POST', '/collection-v2', { key, body: { title: 'Light', publishedAt: new Date(app.clock.now()).toISOString() } }),
+  ).body
   ok(await shop.put(`/collection-v2/${collection.id}/products`, { productIds: [ok(lamp).body.id] }))
   ok(odd)
   const money = (amount: number) => ({ amount, currency: 'USD' })

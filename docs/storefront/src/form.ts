@@ -31,7 +31,13 @@ type Limits = {
 export function field({ label, hint, type = 'text', value, ...rest }: Field & Limits): HTMLElement {
   const id = `field-${++fields}`
   const input = h('input', { ...rest, id, type, value, 'aria-describedby': hint === undefined ? null : `${id}-hint` })
-  return h('div', { class: 'field' }, h('label', { for: id }, label), input, hint !== undefined && h('p', { id: `${id}-hint`, class: 'small' }, hint))
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, label),
+    input,
+    hint !== undefined && h('p', { id: `${id}-hint`, class: 'small' }, hint),
+  )
 }
 
 export type Choice = { readonly value: string; readonly label: string }

@@ -2,8 +2,9 @@
  * Paying a cart: what there is to choose from, the request that may be sent again, and what its answer asks of the page.
  * docs/storefronts.md has the whole of it.
  */
-import { type Asked, type Schema, Refused } from './api.ts'
+import { type Asked, Refused, type Schema } from './api.ts'
 import type { Cart } from './cart.ts'
+import { canFinish } from './libraries.ts'
 import { askAsShopper } from './session.ts'
 import type { Words } from './words.ts'
 
@@ -17,9 +18,14 @@ export type Payment = Checkout['payment']
  * @param publishableKey of a shop in mode TEST it opens the sandbox, which the resolver offers to no page
  * @param returnUrl where a processor's own page sends the shopper back
  */
-export function waysToPay({ card, paypal, crypto }: Schema<'ResolvedPaymentMethods'>, publishableKey: string | null, returnUrl: string, words: Words): Way[] {
+export function waysToPay(
+  { card, paypal, crypto }: Schema<'ResolvedPaymentMethods'>,
+  publishableKey: string | null,
+  returnUrl: string,
+  words: Words,
+): Way[] {
   const ways: Way[] = []
-  if (card) ways.push({ label: words.card, choice: { method: 'card', returnUrl } })
+  if (card && canFinish(card.processor)) ways.push({ label: words.card, choice: { method: 'card', returnUrl } })
   if (paypal.enabled) ways.push({ label: words.paypal, choice: { method: 'paypal', returnUrl } })
   if (crypto.enabled) ways.push({ label: words.crypto, choice: { method: 'crypto', returnUrl } })
   if (publishableKey?.startsWith('pk_test_')) {
@@ -89,7 +95,7 @@ export type Next =
   | { readonly kind: 'elsewhere'; readonly url: string }
   /** The shopper goes on in an app of their bank. */
   | { readonly kind: 'banks'; readonly image: string; readonly banks: readonly { readonly name: string; readonly link: string }[] }
-  /** Only the processor's library can go on: see the README for where it is put in. */
+  /** The processor's library goes on. */
   | { readonly kind: 'library'; readonly processor: string; readonly parameters: Payment['clientParameters'] }
 
 const paid = new Set(['PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED'])
@@ -109,7 +115,11 @@ function actionOf({ processor, clientParameters: parameters }: Payment): Next {
   if (url !== undefined) return { kind: 'elsewhere', url }
   if (typeof qrImage === 'string') {
     const banks = (Array.isArray(urls) ? urls : []) as { name?: unknown; link?: unknown }[]
-    return { kind: 'banks', image: `data:image/png;base64,${qrImage}`, banks: banks.map(({ name, link }) => ({ name: String(name), link: String(link) })) }
+    return {
+      kind: 'banks',
+      image: `data:image/png;base64,${qrImage}`,
+      banks: banks.map(({ name, link }) => ({ name: String(name), link: String(link) })),
+    }
   }
   // The sandbox has no page: its payment waits until somebody says at the sandbox what became of it.
   return processor === null || processor === 'sandbox' ? { kind: 'deciding' } : { kind: 'library', processor, parameters }

@@ -1,6 +1,10 @@
-/** The storefront of docs/ in a real browser, on a telephone's and a desk's width: what a reader copies works, and breaks no policy. */
+/** The storefront of docs/, compiled as it stands, and in a real browser, on a telephone's and a desk's width: what a reader copies works, and breaks no policy. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { chromium } from '../support/chromium.ts'
+import { temporaryDir } from '../support/database.ts'
+import { typesOf } from '../support/openapi-types.ts'
 import { ok } from '../support/selling.ts'
 import { closeBrowser, type Shopper, shopper } from '../support/shopper.ts'
 import { address, hostile, type OpenShop, openShop } from '../support/storefront.ts'
@@ -334,4 +338,27 @@ inBrowser('a shop that speaks Arabic is laid out right to left, and one that spe
   await visitor.go('cart.html')
   await visitor.heading('Таны сагс')
   expectPeace(visitor, shop)
+})
+
+/** What a slip in a storefront looks like: each must not compile. */
+const slips = `import { ask, shopName } from './api.ts'
+import { askAsShopper } from './session.ts'
+
+// @ts-expect-error there is no such route
+ask('GET /carts/{id}', { path: { id: '' } })
+// @ts-expect-error a route's path must be filled in
+ask('GET /cart/{id}', {})
+// @ts-expect-error there is no such field
+askAsShopper('PATCH /cart/{id}', { path: { id: '' }, body: { emial: '' } })
+// @ts-expect-error the answer has no such field
+export const nothing = (await ask('GET /shops/v2/public/name/{shopName}', { path: { shopName } })).nothing
+`
+
+test('its sources compile against the types of the document as it is, and slips do not', async () => {
+  const dir = join(temporaryDir(), 'storefront')
+  cpSync(join(import.meta.dir, '../../docs/storefront'), dir, { recursive: true })
+  await Bun.write(join(dir, 'src/souk.d.ts'), await typesOf(await Bun.file(join(import.meta.dir, '../../docs/openapi.json')).json()))
+  await Bun.write(join(dir, 'src/slips.ts'), slips)
+  const tsc = Bun.spawn([join(import.meta.dir, '../../node_modules/.bin/tsc'), '--project', dir], { stdout: 'pipe', stderr: 'inherit' })
+  expect([await new Response(tsc.stdout).text(), await tsc.exited]).toEqual(['', 0])
 })

@@ -57,6 +57,24 @@ export function tick({ label, name, checked = false }: { label: string; name: st
   return h('label', { class: 'tick' }, h('input', { type: 'checkbox', name, checked }), ' ', label)
 }
 
+export type Radio = { readonly value: string; readonly label: Child }
+/** One of several, all of which are seen. @param legend what is chosen, for those who do not see the page */
+export const radios = (name: string, legend: string, all: readonly Radio[], chosen: string | undefined): HTMLElement =>
+  h(
+    'fieldset',
+    {},
+    h('legend', { class: 'unseen' }, legend),
+    all.map(({ value, label }) =>
+      h(
+        'label',
+        { class: 'tick' },
+        h('input', { type: 'radio', name, value, required: true, checked: value === chosen }),
+        ' ',
+        h('span', {}, label),
+      ),
+    ),
+  )
+
 type Form = {
   readonly words: Words
   readonly submit: string

@@ -116,3 +116,6 @@ export function problem(error: unknown, words: Words, said?: string): HTMLElemen
     requestId !== null && h('p', { class: 'small' }, words.reference, ' ', h('code', { dir: 'ltr' }, requestId)),
   )
 }
+
+/** A part of a page that has a name. */
+export const section = (title: string, ...children: Child[]): HTMLElement => h('section', {}, h('h2', {}, title), children)

@@ -2,7 +2,7 @@
  * Libraries of processors whose payments cannot go on without them (docs/storefronts.md says which, and with what). Each is put here by
  * whoever uses that processor, with its origins in the pages' policy: see the README.
  */
-import type { Payment } from './payment.ts'
+import type { Payment } from './ways.ts'
 
 /**
  * Shows the processor's fields in a place of the page and resolves when its library says that the shopper is done. What souk answers

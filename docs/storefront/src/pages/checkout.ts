@@ -1,14 +1,16 @@
 /** The checkout: who, where to, how it is sent, how it is paid. One step at a time; what was answered before stays changeable above. */
-import { addressFields, addressText, servedCountries, typedAddress } from '../address.ts'
-import { ask, Refused, type Schema, shopName } from '../api.ts'
+import { addressText } from '../address.ts'
+import { ask, Refused, shopName } from '../api.ts'
 import { type Cart, currentCart, forgetCart } from '../cart.ts'
+import { contactStep } from '../contact.ts'
 import { type Child, h, refill } from '../dom.ts'
-import { action, field, form, select, typed } from '../form.ts'
-import { addressOf, linkTo, openPage, type Shown } from '../layout.ts'
+import { action, form, radios, typed } from '../form.ts'
+import { addressOf, linkTo, openPage, type Shown, section } from '../layout.ts'
 import { libraries } from '../libraries.ts'
-import { buy, type Choice, keepOrder, lastOrder, type Next, nextOf, pause, standing, takeBack, unfinished, waysToPay } from '../payment.ts'
-import { askAsCustomer, askAsShopper, isLoggedIn } from '../session.ts'
+import { buy, keepOrder, lastOrder, pause, standing, takeBack, unfinished } from '../payment.ts'
+import { askAsShopper } from '../session.ts'
 import { cartSums, linesList } from '../summary.ts'
+import { type Choice, type Next, nextOf, waysToPay } from '../ways.ts'
 
 void openPage(async (shown) => {
   const cart = await currentCart()
@@ -26,8 +28,8 @@ async function fillIn(cart: Cart | null, shown: Shown, isToChange = false): Prom
   if (!cart || cart.lines.length === 0)
     return refill(main, heading, h('p', {}, words.empty), h('p', {}, h('a', { href: linkTo('index'), class: 'button' }, words.toShop)))
   const steps =
-    cart.shippingAddress === null || isToChange
-      ? [await contact(cart, shown)]
+    cart.email === null || cart.shippingAddress === null || isToChange
+      ? [await contactStep(cart, shown, (changed) => draw(changed, shown))]
       : [whoAndWhere(cart, shown), ...(await shippingAndPayment(cart, shown))]
   refill(main, heading, h('div', { class: 'checkout' }, h('div', {}, steps), summary(cart, shown)))
 }
@@ -61,55 +63,6 @@ const giveUp = (cart: Cart, { words }: Shown): HTMLElement =>
     await takeBack(cart.id)
     location.assign(linkTo('cart'))
   })
-
-const section = (title: string, ...children: Child[]): HTMLElement => h('section', {}, h('h2', {}, title), children)
-
-async function contact(cart: Cart, shown: Shown): Promise<HTMLElement> {
-  const { words } = shown
-  const [countries, book, me] = await Promise.all([
-    servedCountries(),
-    isLoggedIn() ? askAsCustomer('GET /customer/me/addresses', { query: { limit: 100 } }) : { data: [] },
-    isLoggedIn() && cart.email === null ? askAsCustomer('GET /customer/me', {}) : undefined,
-  ])
-  const fields = h('div', {})
-  const fill = (known: Partial<Schema<'PostalAddress'>> | undefined) => refill(fields, addressFields(countries, words, known))
-  const usual = book.data.find(({ isDefaultShipping }) => isDefaultShipping) ?? book.data[0]
-  fill(cart.shippingAddress ?? usual)
-  return section(
-    words.whereTo,
-    form(
-      {
-        words,
-        submit: words.goOn,
-        async onSubmit(values) {
-          const body = { email: typed(values, 'email'), shippingAddress: typedAddress(values) }
-          await draw(askAsShopper('PATCH /cart/{id}', { path: { id: cart.id }, body }), shown)
-        },
-      },
-      field({
-        label: words.email,
-        name: 'email',
-        type: 'email',
-        required: true,
-        maxlength: 254,
-        autocomplete: 'email',
-        value: cart.email ?? me?.email,
-      }),
-      book.data.length > 0 &&
-        select({
-          label: words.addressBook,
-          name: 'book',
-          value: cart.shippingAddress ? '' : (usual?.id ?? ''),
-          choices: [
-            { value: '', label: words.otherAddress },
-            ...book.data.map(({ id, name, line1, city }) => ({ value: id, label: [name, line1, city].join(', ') })),
-          ],
-          onchange: (id) => fill(book.data.find((one) => one.id === id)),
-        }),
-      fields,
-    ),
-  )
-}
 
 /** Draws what souk answered, from the top: a price may have changed with every step. */
 async function draw(doing: Promise<Cart>, shown: Shown): Promise<void> {
@@ -170,23 +123,6 @@ async function shippingAndPayment(cart: Cart, shown: Shown): Promise<HTMLElement
         )
   return isReady ? [shipping, await payment(cart, shown)] : [shipping]
 }
-
-type Radio = { readonly value: string; readonly label: Child }
-const radios = (name: string, legend: string, all: readonly Radio[], chosen: string | undefined): HTMLElement =>
-  h(
-    'fieldset',
-    {},
-    h('legend', { class: 'unseen' }, legend),
-    all.map(({ value, label }) =>
-      h(
-        'label',
-        { class: 'tick' },
-        h('input', { type: 'radio', name, value, required: true, checked: value === chosen }),
-        ' ',
-        h('span', {}, label),
-      ),
-    ),
-  )
 
 async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
   const { words, shop } = shown

@@ -260,6 +260,8 @@ describe('whatever happens on the way', () => {
     expect(await visitor.breaches()).toEqual([])
     // Refused requests are all that the browser has to say.
     expect(visitor.complaints().filter((one) => !/"source":"network"/.test(one))).toEqual([])
+    await visitor.go('order.html')
+    await visitor.text('Not found')
   })
 
   inBrowser('a price that rose while somebody was at the checkout is said, and nothing is charged that was not shown', async () => {
@@ -339,6 +341,34 @@ inBrowser('a shop that speaks Arabic is laid out right to left, and one that spe
   await visitor.heading('Таны сагс')
   expectPeace(visitor, shop)
 })
+
+inBrowser(
+  'what is held against the pages is noticed where it is so: a broken policy, others that are asked, what is too wide or covered',
+  async () => {
+    const policy = "default-src 'self'; img-src *"
+    const html = `<!doctype html><title>x</title><style>h1 { color: red }</style><main><h1>x</h1><button>Under</button>
+    <svg width="2000" height="40" style="position: absolute"></svg><img src="http://other.invalid/x.png"></main>
+    <link rel="stylesheet" href="over.css">`
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) =>
+        url.endsWith('over.css')
+          ? new Response('main::after { content: ""; position: fixed; inset: 0 }', { headers: { 'content-type': 'text/css' } })
+          : new Response(html, { headers: { 'content-type': 'text/html', 'content-security-policy': policy } }),
+    })
+    await using visitor = await shopper(server.url.origin, 'phone')
+    await visitor.go('')
+    await visitor.heading('x')
+    await visitor.until(`document.readyState === 'complete'`, 'all of it')
+    expect(visitor.complaints().join()).toContain('Content Security Policy')
+    expect([...visitor.origins()]).toContain('http://other.invalid')
+    const breaches = await visitor.breaches()
+    expect(breaches.filter((one) => one.startsWith('too wide')).length).toBeGreaterThan(0)
+    expect(breaches.map((one) => one.split(':')[0])).toContain('image-alt')
+    expect(await visitor.press('Under').catch((error: Error) => error.message)).toStartWith('Under is covered')
+  },
+)
 
 /** What a slip in a storefront looks like: each must not compile. */
 const slips = `import { ask, shopName } from './api.ts'

@@ -8,7 +8,7 @@ import { settingsMarkdown } from '../src/cli/settings-table.ts'
 import { testApp } from './support/app.ts'
 
 const root = join(import.meta.dir, '..')
-const pages = ['README.md', 'docs/api.md', 'docs/architecture.md', 'docs/operations.md', 'docs/trust.md']
+const pages = ['README.md', 'docs/api.md', 'docs/architecture.md', 'docs/operations.md', 'docs/storefront/README.md', 'docs/trust.md']
 const read = (page: string) => readFileSync(join(root, page), 'utf8')
 const readme = read('README.md')
 /** What the first group that took part holds, for each match. */

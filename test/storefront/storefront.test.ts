@@ -1,6 +1,10 @@
-/** The storefront of docs/ in a real browser, on a telephone's and a desk's width: what a reader copies works, and breaks no policy. */
+/** The storefront of docs/, compiled as it stands, and in a real browser, on a telephone's and a desk's width: what a reader copies works, and breaks no policy. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { chromium } from '../support/chromium.ts'
+import { temporaryDir } from '../support/database.ts'
+import { typesOf } from '../support/openapi-types.ts'
 import { ok } from '../support/selling.ts'
 import { closeBrowser, type Shopper, shopper } from '../support/shopper.ts'
 import { address, hostile, type OpenShop, openShop } from '../support/storefront.ts'
@@ -153,7 +157,7 @@ describe('a customer at a desk', () => {
     await visitor.text('Order 2')
     await visitor.press('Log out')
     await visitor.heading('Souk & Söhne')
-    expect(await visitor.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.toContain('ey')
+    expect(await visitor.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).toBe('[{},{}]')
     expectPeace(visitor, shop)
   })
 
@@ -256,6 +260,8 @@ describe('whatever happens on the way', () => {
     expect(await visitor.breaches()).toEqual([])
     // Refused requests are all that the browser has to say.
     expect(visitor.complaints().filter((one) => !/"source":"network"/.test(one))).toEqual([])
+    await visitor.go('order.html')
+    await visitor.text('Not found')
   })
 
   inBrowser('a price that rose while somebody was at the checkout is said, and nothing is charged that was not shown', async () => {
@@ -334,4 +340,55 @@ inBrowser('a shop that speaks Arabic is laid out right to left, and one that spe
   await visitor.go('cart.html')
   await visitor.heading('Таны сагс')
   expectPeace(visitor, shop)
+})
+
+inBrowser(
+  'what is held against the pages is noticed where it is so: a broken policy, others that are asked, what is too wide or covered',
+  async () => {
+    const policy = "default-src 'self'; img-src *"
+    const html = `<!doctype html><title>x</title><style>h1 { color: red }</style><main><h1>x</h1><button>Under</button>
+    <svg width="2000" height="40" style="position: absolute"></svg><img src="http://other.invalid/x.png"></main>
+    <link rel="stylesheet" href="over.css">`
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) =>
+        url.endsWith('over.css')
+          ? new Response('main::after { content: ""; position: fixed; inset: 0 }', { headers: { 'content-type': 'text/css' } })
+          : new Response(html, { headers: { 'content-type': 'text/html', 'content-security-policy': policy } }),
+    })
+    await using visitor = await shopper(server.url.origin, 'phone')
+    await visitor.go('')
+    await visitor.heading('x')
+    await visitor.until(`document.readyState === 'complete'`, 'all of it')
+    expect(visitor.complaints().join()).toContain('Content Security Policy')
+    expect([...visitor.origins()]).toContain('http://other.invalid')
+    const breaches = await visitor.breaches()
+    expect(breaches.filter((one) => one.startsWith('too wide')).length).toBeGreaterThan(0)
+    expect(breaches.map((one) => one.split(':')[0])).toContain('image-alt')
+    expect(await visitor.press('Under').catch((error: Error) => error.message)).toStartWith('Under is covered')
+  },
+)
+
+/** What a slip in a storefront looks like: each must not compile. */
+const slips = `import { ask, shopName } from './api.ts'
+import { askAsShopper } from './session.ts'
+
+// @ts-expect-error there is no such route
+ask('GET /carts/{id}', { path: { id: '' } })
+// @ts-expect-error a route's path must be filled in
+ask('GET /cart/{id}', {})
+// @ts-expect-error there is no such field
+askAsShopper('PATCH /cart/{id}', { path: { id: '' }, body: { emial: '' } })
+// @ts-expect-error the answer has no such field
+export const nothing = (await ask('GET /shops/v2/public/name/{shopName}', { path: { shopName } })).nothing
+`
+
+test('its sources compile against the types of the document as it is, and slips do not', async () => {
+  const dir = join(temporaryDir(), 'storefront')
+  cpSync(join(import.meta.dir, '../../docs/storefront'), dir, { recursive: true })
+  await Bun.write(join(dir, 'src/souk.d.ts'), await typesOf(await Bun.file(join(import.meta.dir, '../../docs/openapi.json')).json()))
+  await Bun.write(join(dir, 'src/slips.ts'), slips)
+  const tsc = Bun.spawn([join(import.meta.dir, '../../node_modules/.bin/tsc'), '--project', dir], { stdout: 'pipe', stderr: 'inherit' })
+  expect([await new Response(tsc.stdout).text(), await tsc.exited]).toEqual(['', 0])
 })

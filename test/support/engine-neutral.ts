@@ -43,5 +43,11 @@ export const ofTheDocument = ['test/http/docs-browser.test.ts', 'test/http/opena
  */
 export const ofTheDemo = ['test/demo/paying.test.ts'] as const
 
+/**
+ * The storefront of docs/ in a real browser, which takes its time: a browser is told the same whatever the engine, and what the routes answer is
+ * tried on both by their own tests. Run by name it runs on either.
+ */
+export const ofTheStorefront = ['test/storefront/storefront.test.ts'] as const
+
 /** Tests of how the embedded database's log is followed and shipped, which open its file themselves whatever the rest of the suite runs on. */
 export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/log-shipping/shipping.test.ts'] as const

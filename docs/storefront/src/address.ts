@@ -20,7 +20,10 @@ export function addressFields(countries: readonly Country[], words: Words, known
     const provinces = countries.find((country) => country.code === code)?.provinces ?? []
     const choices = [{ value: '', label: words.choose }, ...provinces.map((one) => ({ value: one.code, label: one.name }))]
     const value = code === known.countryCode ? (known.province ?? '') : ''
-    refill(province, provinces.length > 0 && select({ label: words.province, name: 'province', value, choices, autocomplete: 'address-level1' }))
+    refill(
+      province,
+      provinces.length > 0 && select({ label: words.province, name: 'province', value, choices, autocomplete: 'address-level1' }),
+    )
   }
   choose(first ?? '')
   return [

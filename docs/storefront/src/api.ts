@@ -60,6 +60,8 @@ type Loose = { path?: object; query?: object; body?: unknown; headers?: Record<s
 export async function ask<R extends Route>(route: R, asked: Asked<R>, headers: Record<string, string> = {}): Promise<Answer<R>> {
   const { path, query, body } = asked as Loose
   const [method = '', template = ''] = route.split(' ')
+  // A page that was opened without its parameter asks for another path than it means.
+  if (Object.values(path ?? {}).includes('')) throw new Refused(404, 'Not found')
   let answer: Response
   let text: string
   try {

@@ -2,7 +2,7 @@
  * The cart.
  *
  * Its id is kept in localStorage, so that a basket is still there tomorrow. Whoever has the id and the publishable key may change the cart
- * of a guest, and read what was typed into its checkout: it is forgotten as soon as the cart is bought, and when somebody logs out.
+ * of a guest, and read what was typed into its checkout: it is forgotten as soon as the cart is bought, and at a logout.
  */
 import { Refused, type Schema } from './api.ts'
 import { askAsShopper } from './session.ts'

@@ -8,7 +8,11 @@ type Attributes = Readonly<Record<string, string | number | boolean | null | und
  * @param attributes by their names in HTML; a function is called on the event that its name says (`onclick`); true, false and null stand
  * for an attribute that is there or is not
  */
-export function h<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[Tag] {
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') element.addEventListener(name.replace(/^on/, ''), value)

@@ -31,7 +31,13 @@ type Limits = {
 export function field({ label, hint, type = 'text', value, ...rest }: Field & Limits): HTMLElement {
   const id = `field-${++fields}`
   const input = h('input', { ...rest, id, type, value, 'aria-describedby': hint === undefined ? null : `${id}-hint` })
-  return h('div', { class: 'field' }, h('label', { for: id }, label), input, hint !== undefined && h('p', { id: `${id}-hint`, class: 'small' }, hint))
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, label),
+    input,
+    hint !== undefined && h('p', { id: `${id}-hint`, class: 'small' }, hint),
+  )
 }
 
 export type Choice = { readonly value: string; readonly label: string }
@@ -50,6 +56,24 @@ export function select({ label, choices, value, onchange, ...rest }: Select): HT
 export function tick({ label, name, checked = false }: { label: string; name: string; checked?: boolean }): HTMLElement {
   return h('label', { class: 'tick' }, h('input', { type: 'checkbox', name, checked }), ' ', label)
 }
+
+export type Radio = { readonly value: string; readonly label: Child }
+/** One of several, all of which are seen. @param legend what is chosen, for those who do not see the page */
+export const radios = (name: string, legend: string, all: readonly Radio[], chosen: string | undefined): HTMLElement =>
+  h(
+    'fieldset',
+    {},
+    h('legend', { class: 'unseen' }, legend),
+    all.map(({ value, label }) =>
+      h(
+        'label',
+        { class: 'tick' },
+        h('input', { type: 'radio', name, value, required: true, checked: value === chosen }),
+        ' ',
+        h('span', {}, label),
+      ),
+    ),
+  )
 
 type Form = {
   readonly words: Words

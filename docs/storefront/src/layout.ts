@@ -56,7 +56,7 @@ export async function openPage(draw: (shown: Shown) => Promise<void>, { isPrivat
       main,
       title(text) {
         document.title = `${text} · ${shop.title}`
-        return h('h1', {}, text)
+        return h('h1', {}, h('bdi', {}, text))
       },
       say: (text) => refill(status, text),
       counted: (cart) => refill(basket, words.basket(cart?.status === 'OPEN' ? piecesIn(cart) : 0)),
@@ -75,7 +75,12 @@ const head = (shop: Schema<'PublicShop'>, words: Words, basket: HTMLElement): Ch
   h(
     'header',
     {},
-    h('a', { href: linkTo('index'), class: 'brand' }, shop.logoUrl !== null && h('img', { src: shop.logoUrl, alt: '', height: 32 }), h('bdi', {}, shop.title)),
+    h(
+      'a',
+      { href: linkTo('index'), class: 'brand' },
+      shop.logoUrl !== null && h('img', { src: shop.logoUrl, alt: '', height: 32 }),
+      h('bdi', {}, shop.title),
+    ),
     h(
       'nav',
       { 'aria-label': words.menu },
@@ -95,7 +100,15 @@ export function problem(error: unknown, words: Words, said?: string): HTMLElemen
   if (!(error instanceof Refused)) throw error
   const { status, message, requestId, retryAfter } = error
   const text =
-    said !== undefined ? said : status === 0 ? words.unreachable : status === 429 ? words.tooOften(retryAfter ?? 60) : status >= 500 ? words.notNow : undefined
+    said !== undefined
+      ? said
+      : status === 0
+        ? words.unreachable
+        : status === 429
+          ? words.tooOften(retryAfter ?? 60)
+          : status >= 500
+            ? words.notNow
+            : undefined
   return h(
     'div',
     { role: 'alert', class: 'problem', tabindex: -1 },
@@ -103,3 +116,6 @@ export function problem(error: unknown, words: Words, said?: string): HTMLElemen
     requestId !== null && h('p', { class: 'small' }, words.reference, ' ', h('code', { dir: 'ltr' }, requestId)),
   )
 }
+
+/** A part of a page that has a name. */
+export const section = (title: string, ...children: Child[]): HTMLElement => h('section', {}, h('h2', {}, title), children)

@@ -1,34 +1,10 @@
-/**
- * Paying a cart: what there is to choose from, the request that may be sent again, and what its answer asks of the page.
- * docs/storefronts.md has the whole of it.
- */
-import { type Asked, type Schema, Refused } from './api.ts'
+/** Buying a cart, by a request that may be sent again, and what becomes of it afterwards. */
+import { Refused, type Schema } from './api.ts'
 import type { Cart } from './cart.ts'
 import { askAsShopper } from './session.ts'
-import type { Words } from './words.ts'
+import type { Choice } from './ways.ts'
 
-export type Choice = Asked<'POST /cart/{id}/checkout'>['body']
-export type Way = { readonly label: string; readonly choice: Choice }
 type Checkout = Schema<'Checkout'>
-export type Payment = Checkout['payment']
-
-/**
- * The ways to pay, as the resolver has them.
- * @param publishableKey of a shop in mode TEST it opens the sandbox, which the resolver offers to no page
- * @param returnUrl where a processor's own page sends the shopper back
- */
-export function waysToPay({ card, paypal, crypto }: Schema<'ResolvedPaymentMethods'>, publishableKey: string | null, returnUrl: string, words: Words): Way[] {
-  const ways: Way[] = []
-  if (card) ways.push({ label: words.card, choice: { method: 'card', returnUrl } })
-  if (paypal.enabled) ways.push({ label: words.paypal, choice: { method: 'paypal', returnUrl } })
-  if (crypto.enabled) ways.push({ label: words.crypto, choice: { method: 'crypto', returnUrl } })
-  if (publishableKey?.startsWith('pk_test_')) {
-    const sandbox = { method: 'card', processor: 'sandbox' } as const
-    ways.push({ label: words.testCard, choice: { ...sandbox, paymentToken: 'tok_success' } })
-    ways.push({ label: words.testCardDeclined, choice: { ...sandbox, paymentToken: 'tok_decline' } })
-  }
-  return ways
-}
 
 /**
  * A checkout that was sent and not answered yet. It stays in sessionStorage until it is: a page that is loaded anew in the middle goes on
@@ -81,41 +57,6 @@ export async function buy(cart: Pick<Cart, 'id'>, choice: Choice): Promise<Check
 
 /** Whether a refusal is the last word about its request. Otherwise it may have been done, or will be when it is sent again. */
 const isDecided = ({ status, retryAfter }: Refused): boolean => status >= 400 && status < 500 && retryAfter === null && status !== 401
-
-/** What the page does with the answer of a checkout. */
-export type Next =
-  | { readonly kind: 'paid' | 'declined' | 'deciding' | 'over' }
-  /** The shopper goes on at the processor's own page. */
-  | { readonly kind: 'elsewhere'; readonly url: string }
-  /** The shopper goes on in an app of their bank. */
-  | { readonly kind: 'banks'; readonly image: string; readonly banks: readonly { readonly name: string; readonly link: string }[] }
-  /** Only the processor's library can go on: see the README for where it is put in. */
-  | { readonly kind: 'library'; readonly processor: string; readonly parameters: Payment['clientParameters'] }
-
-const paid = new Set(['PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED'])
-const over = new Set(['EXPIRED', 'CANCELLED', 'COMPENSATING'])
-
-export function nextOf({ order, payment }: { order: Pick<Schema<'OrderStanding'>, 'status'>; payment: Payment }): Next {
-  if (paid.has(order.status)) return { kind: 'paid' }
-  if (over.has(order.status)) return { kind: 'over' }
-  if (payment.status === 'FAILED' || payment.status === 'VOIDED') return { kind: 'declined' }
-  if (payment.status === 'REQUIRES_ACTION') return actionOf(payment)
-  return { kind: 'deciding' }
-}
-
-function actionOf({ processor, clientParameters: parameters }: Payment): Next {
-  const { redirectUrl, approveUrl, checkoutLink, qrImage, urls } = parameters
-  const url = [redirectUrl, approveUrl, checkoutLink].find((one): one is string => typeof one === 'string' && isWebAddress(one))
-  if (url !== undefined) return { kind: 'elsewhere', url }
-  if (typeof qrImage === 'string') {
-    const banks = (Array.isArray(urls) ? urls : []) as { name?: unknown; link?: unknown }[]
-    return { kind: 'banks', image: `data:image/png;base64,${qrImage}`, banks: banks.map(({ name, link }) => ({ name: String(name), link: String(link) })) }
-  }
-  // The sandbox has no page: its payment waits until somebody says at the sandbox what became of it.
-  return processor === null || processor === 'sandbox' ? { kind: 'deciding' } : { kind: 'library', processor, parameters }
-}
-
-const isWebAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 
 /** How the cart's order stands now: what is asked when the shopper is back from somewhere. */
 export const standing = (id: string): Promise<Schema<'Returned'>> => askAsShopper('POST /cart/{id}/complete', { path: { id } })

@@ -13,5 +13,13 @@ type Picture = Pick<Schema<'Image'>, 'url'> & Partial<Schema<'Image'>>
  */
 export function picture({ url, alt, width, height }: Picture, title: string, sizes: string): HTMLImageElement {
   const srcset = isSouks(url) ? widths.map((one) => `${url}-${one} ${one}w`).join(', ') : undefined
-  return h('img', { src: isSouks(url) ? `${url}-640` : url, srcset, sizes: srcset && sizes, alt: alt ?? title, width, height, loading: 'lazy' })
+  return h('img', {
+    src: isSouks(url) ? `${url}-640` : url,
+    srcset,
+    sizes: srcset && sizes,
+    alt: alt ?? title,
+    width,
+    height,
+    loading: 'lazy',
+  })
 }

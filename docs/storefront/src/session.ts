@@ -27,10 +27,11 @@ export async function logIn(email: string, password: string): Promise<void> {
   keep(data)
 }
 
-/** Ends the session, at souk as well where it answers. */
+/** Ends the session, at souk as well where it answers, and forgets all that this browser knows of the shopper. */
 export async function logOut(): Promise<void> {
   const { refreshToken } = tokens() ?? {}
-  sessionStorage.removeItem(place)
+  sessionStorage.clear()
+  localStorage.clear()
   if (refreshToken !== undefined) await ask('POST /auth/logout', { body: { refreshToken } }).catch(() => undefined)
 }
 

@@ -29,7 +29,13 @@ function sumsList(sums: readonly Sum[], last: Sum, words: Words, inLast: readonl
     h('dd', { class: style }, words.money(sign === 'less' ? { ...amount, amount: -amount.amount } : amount)),
   ]
   const some = (all: readonly Sum[]) => all.filter(([, { amount }]) => amount !== 0)
-  return h('dl', { class: 'sums' }, some(sums).map((sum) => row(sum)), row(last, 'total'), some(inLast).map((sum) => row(sum, 'small')))
+  return h(
+    'dl',
+    { class: 'sums' },
+    some(sums).map((sum) => row(sum)),
+    row(last, 'total'),
+    some(inLast).map((sum) => row(sum, 'small')),
+  )
 }
 
 export const cartSums = ({ totals }: Cart, words: Words): HTMLElement =>

@@ -3,17 +3,18 @@ import type { Schema } from '../api.ts'
 import { type Child, h, put, refill } from '../dom.ts'
 import { action, field, form, tick, typed } from '../form.ts'
 import { linkTo, openPage, parameter, type Shown } from '../layout.ts'
-import { forgetCart } from '../cart.ts'
 import { askAsCustomer, logOut } from '../session.ts'
 
 void openPage(
   async (shown) => {
     const { words, main } = shown
     const page = Math.max(1, Number(parameter('page')) || 1)
-    const [me, orders] = await Promise.all([askAsCustomer('GET /customer/me', {}), askAsCustomer('GET /customer/me/orders', { query: { page, limit: 20 } })])
+    const [me, orders] = await Promise.all([
+      askAsCustomer('GET /customer/me', {}),
+      askAsCustomer('GET /customer/me/orders', { query: { page, limit: 20 } }),
+    ])
     const leave = action(words, words.logOut, async () => {
       await logOut()
-      forgetCart()
       location.assign(linkTo('index'))
     })
     put(main, [
@@ -50,7 +51,13 @@ function list(orders: readonly Schema<'Order'>[], { words }: Shown): Child {
       h(
         'li',
         {},
-        h('span', {}, h('a', { href: linkTo('order', { token: publicUrl?.split('/').at(-1) }) }, words.orderNumber(number)), ' ', h('span', { class: 'small' }, words.day(createdAt), ' · ', words.standings[status])),
+        h(
+          'span',
+          {},
+          h('a', { href: linkTo('order', { token: publicUrl?.split('/').at(-1) }) }, words.orderNumber(number)),
+          ' ',
+          h('span', { class: 'small' }, words.day(createdAt), ' · ', words.standings[status]),
+        ),
         h('span', {}, words.money(total)),
       ),
     ),
@@ -75,7 +82,9 @@ const profile = (me: Schema<'Customer'>, shown: Shown): HTMLElement => {
       submit: words.save,
       async onSubmit(values) {
         const phone = typed(values, 'phone') || null
-        await askAsCustomer('PATCH /customer/me', { body: { name: typed(values, 'name'), phone, acceptsMarketing: values.has('acceptsMarketing') } })
+        await askAsCustomer('PATCH /customer/me', {
+          body: { name: typed(values, 'name'), phone, acceptsMarketing: values.has('acceptsMarketing') },
+        })
         shown.say(words.saved)
       },
     },

@@ -22,7 +22,11 @@ async function draw(shown: Shown, countries: Countries, changing?: Address): Pro
   refill(
     main,
     shown.title(words.addresses),
-    h('ul', { class: 'grid' }, data.map((address) => h('li', {}, entry(address, countries, shown)))),
+    h(
+      'ul',
+      { class: 'grid' },
+      data.map((address) => h('li', {}, entry(address, countries, shown))),
+    ),
     h('section', {}, h('h2', {}, changing ? words.changeAddress : words.addAddress), entryForm(shown, countries, changing)),
     h('p', {}, h('a', { href: linkTo('account') }, words.account)),
   )

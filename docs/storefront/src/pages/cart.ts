@@ -21,7 +21,11 @@ function draw(cart: Cart | null, shown: Shown): void {
   refill(
     main,
     heading,
-    h('ul', { class: 'basket' }, cart.lines.map((line) => h('li', {}, lineOf(line, cart, shown)))),
+    h(
+      'ul',
+      { class: 'basket' },
+      cart.lines.map((line) => h('li', {}, lineOf(line, cart, shown))),
+    ),
     cart.notices.map(({ message }) => h('p', { class: 'notice', lang: 'en', dir: 'ltr' }, message)),
     codes(cart, shown),
     cartSums(cart, words),
@@ -56,7 +60,17 @@ function lineOf(line: Cart['lines'][number], cart: Cart, shown: Shown): Child {
           'aria-label': words.removeOf(line.title ?? words.gone),
         }),
       },
-      field({ label: words.quantity, name: 'quantity', type: 'number', min: 1, max: 1_000_000, step: 1, value: line.quantity, required: true, inputmode: 'numeric' }),
+      field({
+        label: words.quantity,
+        name: 'quantity',
+        type: 'number',
+        min: 1,
+        max: 1_000_000,
+        step: 1,
+        value: line.quantity,
+        required: true,
+        inputmode: 'numeric',
+      }),
     ),
     h('p', { class: 'price' }, words.money(line.total)),
   ]
@@ -82,15 +96,35 @@ function codes(cart: Cart, shown: Shown): Child {
               refusals: { 404: words.noSuchCode },
               onSubmit: (values) => change(shown, setDiscount(cart.id, typed(values, 'code'))),
             },
-            field({ label: words.discountCode, name: 'code', required: true, maxlength: 50, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' }),
+            field({
+              label: words.discountCode,
+              name: 'code',
+              required: true,
+              maxlength: 50,
+              autocomplete: 'off',
+              autocapitalize: 'off',
+              spellcheck: 'false',
+            }),
           )
-        : h('p', {}, h('code', { dir: 'ltr' }, discountCode), ' ', action(words, words.remove, () => change(shown, setDiscount(cart.id, null)), { 'aria-label': words.removeOf(discountCode) })),
+        : h(
+            'p',
+            {},
+            h('code', { dir: 'ltr' }, discountCode),
+            ' ',
+            action(words, words.remove, () => change(shown, setDiscount(cart.id, null)), { 'aria-label': words.removeOf(discountCode) }),
+          ),
     ),
     h(
       'section',
       { 'aria-label': words.giftCards },
       giftCards.map(({ id, last4, amount }) =>
-        h('p', {}, h('span', { dir: 'ltr' }, `•••• ${last4}`), ` −${words.money(amount)} `, action(words, words.remove, () => change(shown, removeGiftCard(cart.id, id)), { 'aria-label': words.removeOf(last4) })),
+        h(
+          'p',
+          {},
+          h('span', { dir: 'ltr' }, `•••• ${last4}`),
+          ` −${words.money(amount)} `,
+          action(words, words.remove, () => change(shown, removeGiftCard(cart.id, id)), { 'aria-label': words.removeOf(last4) }),
+        ),
       ),
       form(
         {
@@ -101,7 +135,15 @@ function codes(cart: Cart, shown: Shown): Child {
           refusals: { 404: words.noSuchCode },
           onSubmit: (values) => change(shown, applyGiftCard(cart.id, typed(values, 'code'))),
         },
-        field({ label: words.giftCardCode, name: 'code', required: true, maxlength: 50, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' }),
+        field({
+          label: words.giftCardCode,
+          name: 'code',
+          required: true,
+          maxlength: 50,
+          autocomplete: 'off',
+          autocapitalize: 'off',
+          spellcheck: 'false',
+        }),
       ),
     ),
   )

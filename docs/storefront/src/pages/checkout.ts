@@ -1,20 +1,23 @@
 /** The checkout: who, where to, how it is sent, how it is paid. One step at a time; what was answered before stays changeable above. */
-import { addressFields, addressText, servedCountries, typedAddress } from '../address.ts'
-import { ask, Refused, type Schema, shopName } from '../api.ts'
+import { addressText } from '../address.ts'
+import { ask, Refused, shopName } from '../api.ts'
 import { type Cart, currentCart, forgetCart } from '../cart.ts'
+import { contactStep } from '../contact.ts'
 import { type Child, h, refill } from '../dom.ts'
-import { action, field, form, select, typed } from '../form.ts'
-import { addressOf, linkTo, openPage, type Shown } from '../layout.ts'
-import { buy, type Choice, keepOrder, lastOrder, type Next, nextOf, pause, standing, takeBack, unfinished, waysToPay } from '../payment.ts'
-import { askAsCustomer, askAsShopper, isLoggedIn } from '../session.ts'
+import { action, form, radios, typed } from '../form.ts'
+import { addressOf, linkTo, openPage, type Shown, section } from '../layout.ts'
+import { libraries } from '../libraries.ts'
+import { buy, keepOrder, lastOrder, pause, standing, takeBack, unfinished } from '../payment.ts'
+import { askAsShopper } from '../session.ts'
 import { cartSums, linesList } from '../summary.ts'
+import { type Choice, type Next, nextOf, waysToPay } from '../ways.ts'
 
 void openPage(async (shown) => {
   const cart = await currentCart()
   const halfway = cart ? unfinished(cart.id) : undefined
   // The page was loaded anew while a checkout was on its way: it is sent again under its key, and done once.
-  if (cart && halfway) await pay(cart, halfway, shown).catch((error: unknown) => refused(error, cart, shown))
-  else if (cart?.status === 'CONVERTED') await goOn(nextOf(await standing(cart.id)), cart, shown)
+  if (cart && halfway) await pay(cart, halfway, shown).catch((error: unknown) => refused(error, shown))
+  else if (cart?.status === 'CONVERTED') await comeBack(cart, shown)
   else await fillIn(cart, shown)
 })
 
@@ -24,49 +27,42 @@ async function fillIn(cart: Cart | null, shown: Shown, isToChange = false): Prom
   const heading = shown.title(words.checkout)
   if (!cart || cart.lines.length === 0)
     return refill(main, heading, h('p', {}, words.empty), h('p', {}, h('a', { href: linkTo('index'), class: 'button' }, words.toShop)))
-  const steps = cart.shippingAddress === null || isToChange ? [await contact(cart, shown)] : [whoAndWhere(cart, shown), ...(await shippingAndPayment(cart, shown))]
+  const steps =
+    cart.email === null || cart.shippingAddress === null || isToChange
+      ? [await contactStep(cart, shown, (changed) => draw(changed, shown))]
+      : [whoAndWhere(cart, shown), ...(await shippingAndPayment(cart, shown))]
   refill(main, heading, h('div', { class: 'checkout' }, h('div', {}, steps), summary(cart, shown)))
 }
 
 const summary = (cart: Cart, { words }: Shown): Child =>
-  h('aside', { 'aria-label': words.yourBasket }, linesList(cart.lines, words), cartSums(cart, words), h('p', {}, h('a', { href: linkTo('cart') }, words.changeBasket)))
-
-const section = (title: string, ...children: Child[]): HTMLElement => h('section', {}, h('h2', {}, title), children)
-
-async function contact(cart: Cart, shown: Shown): Promise<HTMLElement> {
-  const { words } = shown
-  const [countries, book] = await Promise.all([
-    servedCountries(),
-    isLoggedIn() ? askAsCustomer('GET /customer/me/addresses', { query: { limit: 100 } }) : { data: [] },
-  ])
-  const fields = h('div', {})
-  const fill = (known: Partial<Schema<'PostalAddress'>> | undefined) => refill(fields, addressFields(countries, words, known))
-  const usual = book.data.find(({ isDefaultShipping }) => isDefaultShipping) ?? book.data[0]
-  fill(cart.shippingAddress ?? usual)
-  return section(
-    words.whereTo,
-    form(
-      {
-        words,
-        submit: words.goOn,
-        async onSubmit(values) {
-          const body = { email: typed(values, 'email'), shippingAddress: typedAddress(values) }
-          await draw(askAsShopper('PATCH /cart/{id}', { path: { id: cart.id }, body }), shown)
-        },
-      },
-      field({ label: words.email, name: 'email', type: 'email', required: true, maxlength: 254, autocomplete: 'email', value: cart.email }),
-      book.data.length > 0 &&
-        select({
-          label: words.addressBook,
-          name: 'book',
-          value: cart.shippingAddress ? '' : (usual?.id ?? ''),
-          choices: [{ value: '', label: words.otherAddress }, ...book.data.map(({ id, name, line1, city }) => ({ value: id, label: [name, line1, city].join(', ') }))],
-          onchange: (id) => fill(book.data.find((one) => one.id === id)),
-        }),
-      fields,
-    ),
+  h(
+    'aside',
+    { 'aria-label': words.yourBasket },
+    linesList(cart.lines, words),
+    cartSums(cart, words),
+    cart.status === 'OPEN' && h('p', {}, h('a', { href: linkTo('cart') }, words.changeBasket)),
   )
+
+/** The shopper is here again, from a processor's page or from anywhere: nobody is sent away who has just come. */
+async function comeBack(cart: Cart, shown: Shown): Promise<void> {
+  const next = nextOf(await standing(cart.id))
+  if (next.kind !== 'elsewhere') return goOn(next, cart, shown)
+  const { words, main } = shown
+  refill(
+    main,
+    shown.title(words.payment),
+    h('p', {}, words.waits),
+    h('p', { class: 'actions' }, h('a', { href: next.url, class: 'button' }, words.toPayment), giveUp(cart, shown)),
+  )
+  return untilDecided(cart, shown)
 }
+
+/** Takes the order back, so that the basket can be changed. */
+const giveUp = (cart: Cart, { words }: Shown): HTMLElement =>
+  action(words, words.changeBasket, async () => {
+    await takeBack(cart.id)
+    location.assign(linkTo('cart'))
+  })
 
 /** Draws what souk answered, from the top: a price may have changed with every step. */
 async function draw(doing: Promise<Cart>, shown: Shown): Promise<void> {
@@ -87,7 +83,12 @@ function whoAndWhere(cart: Cart, shown: Shown): HTMLElement {
     await fillIn(cart, shown, true)
     focusOn(shown.main.querySelector<HTMLElement>('section h2'))
   })
-  return section(words.whereTo, h('p', {}, h('bdi', {}, cart.email ?? '')), cart.shippingAddress && addressText(cart.shippingAddress, words), h('p', {}, changing))
+  return section(
+    words.whereTo,
+    h('p', {}, h('bdi', {}, cart.email ?? '')),
+    cart.shippingAddress && addressText(cart.shippingAddress, words),
+    h('p', {}, changing),
+  )
 }
 
 async function shippingAndPayment(cart: Cart, shown: Shown): Promise<HTMLElement[]> {
@@ -104,27 +105,24 @@ async function shippingAndPayment(cart: Cart, shown: Shown): Promise<HTMLElement
               words,
               submit: words.goOn,
               onSubmit: (values) =>
-                draw(askAsShopper('PATCH /cart/{id}', { path: { id: cart.id }, body: { shippingMethod: typed(values, 'shippingMethod') } }), shown),
+                draw(
+                  askAsShopper('PATCH /cart/{id}', { path: { id: cart.id }, body: { shippingMethod: typed(values, 'shippingMethod') } }),
+                  shown,
+                ),
             },
             radios(
               'shippingMethod',
               words.shipping,
-              options.map(({ code, title, amount }) => ({ value: code, label: [h('bdi', {}, title), ' · ', amount.amount === 0 ? words.free : words.money(amount)] })),
+              options.map(({ code, title, amount }) => ({
+                value: code,
+                label: [h('bdi', {}, title), ' · ', amount.amount === 0 ? words.free : words.money(amount)],
+              })),
               cart.shippingMethod ?? options[0]?.code,
             ),
           ),
         )
   return isReady ? [shipping, await payment(cart, shown)] : [shipping]
 }
-
-type Radio = { readonly value: string; readonly label: Child }
-const radios = (name: string, legend: string, all: readonly Radio[], chosen: string | undefined): HTMLElement =>
-  h(
-    'fieldset',
-    {},
-    h('legend', { class: 'unseen' }, legend),
-    all.map(({ value, label }) => h('label', { class: 'tick' }, h('input', { type: 'radio', name, value, required: true, checked: value === chosen }), ' ', h('span', {}, label))),
-  )
 
 async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
   const { words, shop } = shown
@@ -143,7 +141,7 @@ async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
         submit: pays,
         async onSubmit(values) {
           const way = ways[Number(typed(values, 'way'))]
-          if (way) await pay(cart, way.choice, shown).catch((error: unknown) => refused(error, cart, shown))
+          if (way) await pay(cart, way.choice, shown).catch((error: unknown) => refused(error, shown))
         },
       },
       radios('way', words.payment, all, '0'),
@@ -159,11 +157,11 @@ async function pay(cart: Cart, choice: Choice, shown: Shown): Promise<void> {
 }
 
 /** Something is not as the cart showed it: the cart is drawn as it is now, and the refusal says what has changed. */
-async function refused(error: unknown, before: Cart, shown: Shown): Promise<void> {
+async function refused(error: unknown, shown: Shown): Promise<void> {
   if (!(error instanceof Refused && error.status === 409)) throw error
   shown.say('')
   const cart = await currentCart()
-  if (cart?.status !== 'OPEN' && cart) return goOn(nextOf(await standing(before.id)), cart, shown)
+  if (cart?.status === 'CONVERTED') return comeBack(cart, shown)
   await fillIn(cart, shown)
   warn(shown, h('span', { lang: 'en', dir: 'ltr' }, error.message))
 }
@@ -183,27 +181,50 @@ async function goOn(next: Next, cart: Cart, shown: Shown): Promise<void> {
       return location.replace(linkTo('order', { token: lastOrder() }))
     case 'over':
       forgetCart()
-      return refill(main, heading, h('p', {}, words.orderOver), h('p', {}, h('a', { href: linkTo('index'), class: 'button' }, words.toShop)))
+      return refill(
+        main,
+        heading,
+        h('p', {}, words.orderOver),
+        h('p', {}, h('a', { href: linkTo('index'), class: 'button' }, words.toShop)),
+      )
     case 'elsewhere':
       return location.assign(next.url)
     case 'declined': {
       shown.say('')
-      const giveUp = action(words, words.changeBasket, async () => {
-        await takeBack(cart.id)
-        location.assign(linkTo('cart'))
-      })
-      refill(main, heading, h('div', { class: 'checkout' }, h('div', {}, await payment(cart, shown), h('p', {}, giveUp)), summary(cart, shown)))
+      // What was bought is an order now, whose amount no longer changes.
+      const ordered = (await currentCart()) ?? cart
+      refill(
+        main,
+        heading,
+        h(
+          'div',
+          { class: 'checkout' },
+          h('div', {}, await payment(ordered, shown), h('p', {}, giveUp(cart, shown))),
+          summary(ordered, shown),
+        ),
+      )
       return warn(shown, words.declined)
     }
-    case 'library':
-      return refill(main, heading, h('p', {}, words.noLibrary(next.processor)))
+    case 'library': {
+      const library = libraries[next.processor]
+      const place = h('div', {})
+      refill(main, heading, place, h('p', {}, giveUp(cart, shown)))
+      if (!library) return refill(place, words.noLibrary(next.processor))
+      await library(next.parameters, place)
+      return goOn(nextOf(await standing(cart.id)), cart, shown)
+    }
     case 'banks':
       refill(
         main,
         heading,
         h('p', {}, words.scan),
         h('img', { src: next.image, alt: words.qrCode, width: 240, height: 240 }),
-        h('ul', {}, next.banks.map(({ name, link }) => h('li', {}, h('a', { href: link, rel: 'noreferrer' }, h('bdi', {}, name))))),
+        h(
+          'ul',
+          {},
+          next.banks.map(({ name, link }) => h('li', {}, h('a', { href: link, rel: 'noreferrer' }, h('bdi', {}, name)))),
+        ),
+        h('p', {}, giveUp(cart, shown)),
       )
       return untilDecided(cart, shown)
     case 'deciding':
@@ -212,6 +233,7 @@ async function goOn(next: Next, cart: Cart, shown: Shown): Promise<void> {
   }
 }
 
+const waiting: ReadonlySet<Next['kind']> = new Set(['deciding', 'elsewhere', 'banks'])
 const firstPauseMs = 2_000
 const pauseMaxMs = 60_000
 
@@ -220,6 +242,6 @@ async function untilDecided(cart: Cart, shown: Shown): Promise<void> {
   for (let ms = firstPauseMs; ; ms = Math.min(pauseMaxMs, ms * 1.5)) {
     await pause(ms)
     const next = nextOf(await standing(cart.id))
-    if (next.kind !== 'deciding' && next.kind !== 'banks') return goOn(next, cart, shown)
+    if (!waiting.has(next.kind)) return goOn(next, cart, shown)
   }
 }

@@ -1,5 +1,5 @@
 /** The catalog: search, collections, filters. The page's address says what is shown, so that it can be sent to somebody. */
-import { ask, type Answer, shopName } from '../api.ts'
+import { type Answer, ask, shopName } from '../api.ts'
 import { type Child, h } from '../dom.ts'
 import { field, select, tick, typed } from '../form.ts'
 import { linkTo, openPage, parameter } from '../layout.ts'
@@ -47,10 +47,13 @@ void openPage(async (shown) => {
     shown.title(chosen?.title ?? shop.title),
     h('search', {}, filters(words, shop.currency, collections.data)),
     h('p', { class: 'small' }, words.found(found.total, found.totalCapped === true)),
-    h('ul', { class: 'grid' }, found.data.map((product) => h('li', {}, card(product, words)))),
+    h(
+      'ul',
+      { class: 'grid' },
+      found.data.map((product) => h('li', {}, card(product, words))),
+    ),
     h('nav', { 'aria-label': words.pages, class: 'actions' }, pages(found, words)),
   )
-  shown.say(words.found(found.total, found.totalCapped === true))
 })
 
 /** What is typed in units of the currency is asked for in its smallest ones. */
@@ -72,7 +75,12 @@ function filters(words: Words, currency: string, collections: Collections): HTML
       value: wished.collection,
       choices: [{ value: '', label: words.everything }, ...collections.map(({ handle, title }) => ({ value: handle, label: title }))],
     }),
-    select({ label: words.sort, name: 'sort', value: sort ?? 'newest', choices: sorts.map((value) => ({ value, label: words.sorts[value] })) }),
+    select({
+      label: words.sort,
+      name: 'sort',
+      value: sort ?? 'newest',
+      choices: sorts.map((value) => ({ value, label: words.sorts[value] })),
+    }),
     field({ label: words.priceFrom(currency), name: 'minPrice', value: wished.minPrice, ...priced }),
     field({ label: words.priceTo(currency), name: 'maxPrice', value: wished.maxPrice, ...priced }),
     tick({ label: words.onlyAvailable, name: 'available', checked: wished.available === 'true' }),
@@ -103,5 +111,9 @@ function card({ handle, title, images: [first], priceRange, available }: Found['
 
 function pages({ page, pages }: Found, words: Words): Child {
   const to = (other: number, label: string) => h('a', { href: linkTo('index', { ...wished, page: other }) }, label)
-  return [page > 1 && to(page - 1, words.previous), pages > 1 && h('span', {}, words.pageOf(page, pages)), page < pages && to(page + 1, words.next)]
+  return [
+    page > 1 && to(page - 1, words.previous),
+    pages > 1 && h('span', {}, words.pageOf(page, pages)),
+    page < pages && to(page + 1, words.next),
+  ]
 }

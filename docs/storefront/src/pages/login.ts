@@ -1,5 +1,5 @@
-import { field, form, typed } from '../form.ts'
 import { h } from '../dom.ts'
+import { field, form, typed } from '../form.ts'
 import { linkTo, openPage, parameter } from '../layout.ts'
 import { logIn } from '../session.ts'
 
@@ -20,7 +20,14 @@ void openPage(async ({ words, main, title }) => {
         },
       },
       field({ label: words.email, name: 'email', type: 'email', required: true, maxlength: 254, autocomplete: 'username' }),
-      field({ label: words.password, name: 'password', type: 'password', required: true, maxlength: 200, autocomplete: 'current-password' }),
+      field({
+        label: words.password,
+        name: 'password',
+        type: 'password',
+        required: true,
+        maxlength: 200,
+        autocomplete: 'current-password',
+      }),
     ),
     h('p', {}, h('a', { href: linkTo('signup') }, words.signUp), ' · ', h('a', { href: linkTo('forgot') }, words.forgotten)),
   )

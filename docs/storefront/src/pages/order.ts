@@ -15,7 +15,15 @@ void openPage(async (shown) => {
     linesList(order.lines, words),
     orderSums(order, words),
     shippingAddress &&
-      h('p', {}, words.sentTo, ' ', h('bdi', {}, [shippingAddress.name, shippingAddress.city].join(', ')), ', ', words.country(shippingAddress.countryCode)),
+      h(
+        'p',
+        {},
+        words.sentTo,
+        ' ',
+        h('bdi', {}, [shippingAddress.name, shippingAddress.city].join(', ')),
+        ', ',
+        words.country(shippingAddress.countryCode),
+      ),
     tracking && h('p', {}, words.tracking, ' ', h('bdi', {}, [tracking.carrier, tracking.number].filter(Boolean).join(' '))),
     receiptUrl !== null && h('p', {}, h('a', { href: receiptUrl, rel: 'noreferrer' }, words.receipt)),
   ])

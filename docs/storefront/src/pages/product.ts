@@ -18,21 +18,26 @@ void openPage(async (shown) => {
       'article',
       { class: 'product' },
       pictures(product),
-      h('div', {}, shown.title(product.title), buying(product, shown), h('div', { class: 'text' }, richText(product.descriptionHtml))),
+      h('div', {}, shown.title(product.title), buying(product, shown), h('div', { dir: 'auto' }, richText(product.descriptionHtml))),
     ),
   )
 })
 
 const pictures = ({ images, title }: Product): HTMLElement =>
-  h('ul', { class: 'pictures' }, images.map((image) => h('li', {}, picture(image, title, '(min-width: 60rem) 30rem, 100vw'))))
+  h(
+    'ul',
+    { class: 'pictures' },
+    images.map((image) => h('li', {}, picture(image, title, '(min-width: 60rem) 30rem, 100vw'))),
+  )
 
 /** Price, choice and button. What is chosen decides the price and how many there are. */
 function buying(product: Product, shown: Shown): HTMLElement {
   const { words } = shown
   const [first] = product.variants.filter(({ available }) => available)
-  let values = [...(first ?? product.variants[0])?.optionValues ?? []]
+  let values = [...((first ?? product.variants[0])?.optionValues ?? [])]
   const standing = h('p', { class: 'price', 'aria-live': 'polite' })
-  const chosen = (): Variant | undefined => product.variants.find(({ optionValues }) => optionValues.every((value, nth) => value === values[nth]))
+  const chosen = (): Variant | undefined =>
+    product.variants.find(({ optionValues }) => optionValues.every((value, nth) => value === values[nth]))
   const show = () => refill(standing, ...said(chosen(), words))
   const choices = product.options.map((option, nth) =>
     select({
@@ -63,7 +68,17 @@ function buying(product: Product, shown: Shown): HTMLElement {
     standing,
     // Of what there is one kind of, there is nothing to choose.
     product.variants.length > 1 && choices,
-    field({ label: words.quantity, name: 'quantity', type: 'number', min: 1, max: 1_000_000, step: 1, value: 1, required: true, inputmode: 'numeric' }),
+    field({
+      label: words.quantity,
+      name: 'quantity',
+      type: 'number',
+      min: 1,
+      max: 1_000_000,
+      step: 1,
+      value: 1,
+      required: true,
+      inputmode: 'numeric',
+    }),
   )
 }
 

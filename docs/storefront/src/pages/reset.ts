@@ -18,10 +18,24 @@ void openPage(async ({ words, main, title }) => {
         refusals: { 401: words.linkOver },
         async onSubmit(values) {
           await ask('POST /auth/password/reset', { body: { token, password: String(values.get('password')) } })
-          refill(main, title(words.newPassword), h('p', { role: 'status' }, words.passwordSaved), h('p', {}, h('a', { href: linkTo('login'), class: 'button' }, words.logIn)))
+          refill(
+            main,
+            title(words.newPassword),
+            h('p', { role: 'status' }, words.passwordSaved),
+            h('p', {}, h('a', { href: linkTo('login'), class: 'button' }, words.logIn)),
+          )
         },
       },
-      field({ label: words.newPassword, name: 'password', type: 'password', required: true, minlength: 8, maxlength: 200, autocomplete: 'new-password', hint: words.passwordRule }),
+      field({
+        label: words.newPassword,
+        name: 'password',
+        type: 'password',
+        required: true,
+        minlength: 8,
+        maxlength: 200,
+        autocomplete: 'new-password',
+        hint: words.passwordRule,
+      }),
     ),
     h('p', {}, h('a', { href: linkTo('forgot') }, words.askAgain)),
   )

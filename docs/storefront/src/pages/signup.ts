@@ -23,7 +23,16 @@ void openPage(async ({ words, main, title }) => {
       },
       field({ label: words.name, name: 'name', required: true, maxlength: 200, autocomplete: 'name' }),
       field({ label: words.email, name: 'email', type: 'email', required: true, maxlength: 254, autocomplete: 'username' }),
-      field({ label: words.password, name: 'password', type: 'password', required: true, minlength: 8, maxlength: 200, autocomplete: 'new-password', hint: words.passwordRule }),
+      field({
+        label: words.password,
+        name: 'password',
+        type: 'password',
+        required: true,
+        minlength: 8,
+        maxlength: 200,
+        autocomplete: 'new-password',
+        hint: words.passwordRule,
+      }),
     ),
     h('p', {}, h('a', { href: linkTo('forgot') }, words.forgotten)),
   )

@@ -18,7 +18,7 @@ export const en = {
   search: 'Search',
   collection: 'Collection',
   everything: 'Everything',
-  sort: 'Order',
+  sort: 'Sort by',
   sorts: { newest: 'Newest first', title: 'By name', price: 'Cheapest first', '-price': 'Dearest first' },
   priceFrom: (currency: string) => `Price from (${currency})`,
   priceTo: (currency: string) => `Price to (${currency})`,

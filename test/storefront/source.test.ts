@@ -1,0 +1,146 @@
+/** The storefront's sources where no browser is needed: money, what a payment's answer asks for, and what its pages may load. */
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { build } from '../../docs/storefront/build.ts'
+import { currencies, decimalsOf as decimalsOfSouk, parseAmount } from '../../src/lib/money.ts'
+
+const sources = join(import.meta.dir, '../../docs/storefront/src')
+// Past the compiler: their types are made of the document, and are not there before (storefront.test.ts makes them, and compiles everything).
+const { nextOf, waysToPay } = await import(join(sources, 'ways.ts'))
+const { decimalOf, decimalsOf, minorUnitsOf, wordsOf } = await import(join(sources, 'words.ts'))
+
+describe('money', () => {
+  test('every currency has the decimals that souk gives it', () => {
+    expect(currencies.filter((currency) => decimalsOf(currency) !== decimalsOfSouk(currency))).toEqual([])
+  })
+
+  test('an amount is written exactly, and what is typed is read as souk would', () => {
+    const money = fc.record({ amount: fc.maxSafeNat(), currency: fc.constantFrom(...currencies) })
+    fc.assert(
+      fc.property(money, ({ amount, currency }) => {
+        const text = decimalOf({ amount, currency })
+        const digits = BigInt(decimalsOfSouk(currency))
+        const [whole = '', fraction = ''] = text.split('.')
+        expect(BigInt(whole) * 10n ** digits + BigInt(fraction || '0')).toBe(BigInt(amount))
+        expect(fraction.length).toBe(Number(digits))
+        if (amount <= 1e12) expect(minorUnitsOf(text, currency)).toBe(parseAmount(text, currency))
+      }),
+    )
+    for (const text of ['', '-1', '1,5', '1.234', '1e3', 'x', '٣']) expect([text, minorUnitsOf(text, 'USD')]).toEqual([text, undefined])
+  })
+
+  test('every language writes large amounts to the last digit, with the digits of its country', () => {
+    for (const language of ['en', 'ar', 'mn', 'unknown'])
+      expect(wordsOf(language, 'US').money({ amount: 9_007_199_254_740_991, currency: 'USD' })).toContain('90,071,992,547,409.91')
+    expect(wordsOf('en', 'KW').money({ amount: 1_234, currency: 'KWD' })).toContain('1.234')
+    expect(wordsOf('en', 'IQ').money({ amount: 1_234, currency: 'IQD' })).toContain('1.234')
+    expect(wordsOf('en', 'JP').money({ amount: 1_234, currency: 'JPY' })).toContain('1,234')
+  })
+})
+
+describe('a payment', () => {
+  const of = (processor: string, clientParameters: Record<string, unknown>) =>
+    nextOf({ order: { status: 'PENDING_PAYMENT' }, payment: { processor, status: 'REQUIRES_ACTION', clientParameters } })
+
+  test('goes on at each processor as docs/storefronts.md says', () => {
+    const url = 'https://pay.example/1'
+    const elsewhere = { kind: 'elsewhere' as const, url }
+    expect(of('tap', { redirectUrl: url })).toEqual(elsewhere)
+    expect(of('stripe', { redirectUrl: url })).toEqual(elsewhere)
+    expect(of('paypal', { orderId: '1', clientId: 'x', approveUrl: url })).toEqual(elsewhere)
+    expect(of('btcpay', { checkoutLink: url, invoiceId: '1' })).toEqual(elsewhere)
+    expect(of('qpay', { qrText: 'x', qrImage: 'aGk=', urls: [{ name: 'Bank', link: 'bank://pay' }] })).toEqual({
+      kind: 'banks',
+      image: 'data:image/png;base64,aGk=',
+      banks: [{ name: 'Bank', link: 'bank://pay' }],
+    })
+    expect(of('stripe', { clientSecret: 's' }).kind).toBe('library')
+    expect(of('checkout', { paymentSession: {} }).kind).toBe('library')
+    expect(of('sandbox', { action: 'x' }).kind).toBe('deciding')
+  })
+
+  test('sends nobody to an address that is none of the web, and to no link that runs something', () => {
+    expect(of('tap', { redirectUrl: 'javascript:alert(1)' }).kind).toBe('library')
+    expect(
+      of('qpay', {
+        qrImage: 'aGk=',
+        urls: [
+          { name: 'x', link: 'JavaScript:alert(1)' },
+          { name: 'y', link: 'data:text/html,x' },
+        ],
+      }),
+    ).toMatchObject({
+      banks: [],
+    })
+  })
+
+  test('is thanked for only when its order is paid', () => {
+    const standing = (status: string, payment: string) =>
+      nextOf({ order: { status }, payment: { processor: 'tap', status: payment, clientParameters: {} } }).kind
+    expect(standing('CONFIRMED', 'CAPTURED')).toBe('paid')
+    expect(standing('CONFIRMED', 'NOT_REQUIRED')).toBe('paid')
+    for (const waiting of ['PENDING', 'AUTHORIZED', 'PROCESSING', 'CAPTURED'] as const)
+      expect(standing('PENDING_PAYMENT', waiting)).toBe('deciding')
+    expect(standing('PENDING_PAYMENT', 'FAILED')).toBe('declined')
+    for (const ended of ['EXPIRED', 'CANCELLED', 'COMPENSATING'] as const) expect(standing(ended, 'CAPTURED')).toBe('over')
+  })
+
+  test('is offered as the resolver says, by what this storefront can finish; the sandbox in test shops alone', () => {
+    const words = wordsOf('en', 'US')
+    const none = { card: null, paypal: { enabled: false }, crypto: { enabled: false }, wallet: { enabled: false, tokenProvider: null } }
+    const rest = { currency: 'USD', meta: { kybCohort: null, partnership: null, chain: [], skippedByBreaker: [] } }
+    const ways = (resolved: object, key: string) =>
+      waysToPay({ ...none, ...rest, ...resolved }, key, 'https://shop.example/back', words).map(
+        ({ choice }: { choice: { processor?: string; method: string } }) => choice.processor ?? choice.method,
+      )
+    const card = (processor: string) => ({ card: { processor, publishableKey: 'x', environment: 'live' } })
+    expect(ways({}, 'pk_live_1')).toEqual([])
+    expect(ways({}, 'pk_test_1')).toEqual(['sandbox', 'sandbox'])
+    expect(ways({ ...card('tap'), paypal: { enabled: true }, crypto: { enabled: true } }, 'pk_live_1')).toEqual([
+      'card',
+      'paypal',
+      'crypto',
+    ])
+    expect(ways(card('stripe'), 'pk_live_1')).toEqual([])
+  })
+})
+
+describe('the pages', () => {
+  const built = build({ souk: 'https://api.example/', shop: 'a"><script>' })
+
+  test('hold nothing inline, and may load and ask only what their policy names', async () => {
+    const pages = [...(await built)].filter(([name]) => name.endsWith('.html'))
+    expect(pages.length).toBe(12)
+    for (const [name, file] of pages) {
+      const html = await file.text()
+      expect([name, html.match(/<script(?![^>]* src=)|<style| style=| on\w+=/gi)]).toEqual([name, null])
+      const [, policy = ''] = /Content-Security-Policy" content="([^"]+)"/.exec(html) ?? []
+      expect(policy.split('; ')).toEqual([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: https://api.example",
+        'connect-src https://api.example',
+        "base-uri 'none'",
+        "form-action 'self'",
+      ])
+      expect(html).toContain('<meta name="souk:shop" content="a&#34;>&#60;script>')
+    }
+  })
+
+  test('are small: a page and its scripts are read faster than they are waited for', async () => {
+    const scripts = [...(await built)].filter(([name]) => name.endsWith('.js'))
+    expect(scripts.reduce((sum, [, { size }]) => sum + size, 0)).toBeLessThan(100_000)
+  })
+
+  test('are made of elements and text, never of markup put together', async () => {
+    const files = [...new Bun.Glob('**/*.ts').scanSync(sources)].filter((file) => file !== 'souk.d.ts')
+    expect(files.length).toBeGreaterThan(20)
+    const markup =
+      /\.(innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment)\b|document\.write|\beval\(|new Function|setHTMLUnsafe/
+    const texts = await Promise.all(files.map(async (file) => [file, await Bun.file(join(sources, file)).text()] as const))
+    expect(texts.filter(([, text]) => markup.test(text)).map(([file]) => file)).toEqual([])
+    expect(texts.filter(([, text]) => text.split('\n').length > 300).map(([file]) => file)).toEqual([])
+  })
+})

@@ -1,6 +1,8 @@
-/** Days of the calendar, UTC. */
+/** Days of the calendar, UTC, and how long they and their parts are in milliseconds. */
 
-export const dayMs = 24 * 60 * 60 * 1000
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
 
 /** The day of a moment, UTC: `YYYY-MM-DD`, which as text sorts by time. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -1,8 +1,6 @@
+import { hourMs, minuteMs } from '../../lib/day.ts'
 import { redact } from '../../lib/log.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
-
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /** Whoever holds a job says so this often, and looks what others hold. */
 export const beatPattern = '*/10 * * * * *'

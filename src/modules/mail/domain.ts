@@ -1,5 +1,5 @@
 import type { mails, shopMail } from '../../../db/schema/mail.ts'
-import { dayMs } from '../../lib/day.ts'
+import { dayMs, hourMs, minuteMs } from '../../lib/day.ts'
 import type { Money } from '../../lib/money.ts'
 
 export type Mail = typeof mails.$inferSelect
@@ -62,9 +62,6 @@ export type MailData = {
   test: Readonly<Record<never, never>>
 }
 export type MailTemplate = keyof MailData
-
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /** Of each template: for how long it is of use, and whether somebody sits there and waits for it. */
 export const mailTemplates = {

@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs } from '../../lib/day.ts'
 import type { Money } from '../../lib/money.ts'
 import { plainText } from '../../lib/outside-text.ts'
 import { tokenLifeMs } from '../one-time-token/domain.ts'
@@ -14,7 +15,6 @@ export type Links = {
 }
 
 const titleMax = 150
-const minuteMs = 60_000
 
 /** A mail as it is sent. */
 export const rendered = <Template extends MailTemplate>(
@@ -128,7 +128,7 @@ const sayings: Says = {
     heading: say.verifyHeading,
     paragraphs: [say.verifyText],
     button: { what: say.verifyButton, url: links.verify(token) },
-    notes: [say.goodFor(hours(tokenLifeMs.EMAIL_VERIFY / minuteMs / 60)), say.notYou],
+    notes: [say.goodFor(hours(tokenLifeMs.EMAIL_VERIFY / hourMs)), say.notYou],
   }),
   'email-changed': (_, { title, words: { say } }) => ({
     subject: say.emailChangedSubject(title),
@@ -145,7 +145,7 @@ const sayings: Says = {
         ...(by === '' ? [] : [say.invitedBy(by)]),
       ],
       button: { what: say.invitationButton, url: links.invitation(token) },
-      notes: [say.goodFor(days(tokenLifeMs.INVITATION / minuteMs / 60 / 24)), say.notYou],
+      notes: [say.goodFor(days(tokenLifeMs.INVITATION / dayMs)), say.notYou],
     }
   },
   test: (_, { words: { say } }) => ({ subject: say.testSubject, heading: say.testHeading, paragraphs: [say.testText] }),

@@ -1,5 +1,6 @@
 /** Whether pictures are as they were handed in. */
 import { isOfPictures } from '../../core/documents.ts'
+import { dayMs } from '../../lib/day.ts'
 import { digestOfAll } from '../../lib/digest.ts'
 import { isSilent, type PictureDigest } from '../lending-document/index.ts'
 import type { PictureFile } from './domain.ts'
@@ -59,4 +60,4 @@ export async function pictureDifferences({ mediaStore }: Pick<MediaDeps, 'mediaS
 
 /** Clears what a crash left where pictures are looked at, once it is a day old. */
 export const tidyBench = ({ pictureBench, clock }: Pick<MediaDeps, 'pictureBench' | 'clock'>): Promise<void> =>
-  pictureBench.tidy(clock.now() - 24 * 60 * 60 * 1000)
+  pictureBench.tidy(clock.now() - dayMs)

@@ -1,7 +1,10 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
+import { lockedRowsIn } from '../../../db/prepared.ts'
 import { orders } from '../../../db/schema/selling.ts'
 import type { Order } from './domain.ts'
+
+const lockedOrders = lockedRowsIn(orders, 'id')
 
 /** Orders of a shop that were bought as a guest, with an e-mail address. */
 export const guestsStore = {
@@ -17,6 +20,8 @@ export const guestsStore = {
   },
   /** Makes those that are still nobody's a customer's. @returns these, after the change */
   async give(tx: Writer, ids: readonly string[], customerId: string, updatedAt: number): Promise<Order[]> {
+    // By their ids, as everybody takes several.
+    await lockedOrders(tx, ids)
     return tx
       .update(orders)
       .set({ customerId, updatedAt })

@@ -5,6 +5,7 @@ import { engine } from '../../../db/columns.ts'
 import { locking } from '../../../src/core/change.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
+import { customerIn } from '../../support/customers.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
 
 /** Has a row to itself, as an order would that locks it and is slow. Returns what lets it go. */
@@ -123,6 +124,38 @@ test.skipIf(engine !== 'postgres').each<[keyof Scene['does']]>([['a refund that 
     ok(await waiting)
     expect((await shop.stock()).onHand).toBe(100)
     expect(violationsAtRest(await booksOf(app))).toEqual([])
+  },
+)
+
+test.skipIf(engine !== 'postgres').each(['a login by which they become a customer’s', 'the end of the refund window'] as const)(
+  'whoever has many orders at once takes them by their ids: %s',
+  async (who) => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const customer = await customerIn(app, shop.shop)
+    const bought = [await shop.bought({ email: customer.email }), await shop.bought({ email: customer.email })]
+    const [one, two] = bought.map(({ id }) => String(id)).sort() as [string, string]
+    // The later one was sent first, and lies before the other, which was changed since.
+    for (const id of [two, one]) {
+      ok(await shop.post(`/v2/orders/${id}/fulfil`, {}))
+      app.clock.advance(1_000)
+    }
+    await app.deps.db.write((tx) => tx.rows(sql`update customers set email_proven_at = 1`))
+    app.clock.advance(15 * 24 * 60 * 60_000)
+    const body = { shopName: shop.shop.name, email: customer.email, password: customer.password }
+    const rowOf = (id: string) => sql`select id from orders where id = ${id}`
+    const letGo = await hold(app, rowOf(one))
+    const waiting =
+      who === 'the end of the refund window'
+        ? app.jobs.closeOrders()
+        : app.call('POST', '/customer/login', { body }).then((answer) => ok(answer))
+    await somebodyWaits(app)
+    const free = await app.deps.db.write((tx) => tx.rows(sql`${rowOf(two)} for no key update skip locked`), locking)
+    await letGo()
+    await waiting
+    expect(free).toHaveLength(1)
+    const changed = who === 'the end of the refund window' ? { status: 'COMPLETED' } : { customerId: customer.id }
+    for (const id of [one, two]) expect(await shop.order(id)).toMatchObject(changed)
   },
 )
 

@@ -25,7 +25,7 @@ const hashLength = 32
 export const hashOf = (key: Buffer, digest: string): string => hmac({ bytes: key }, `picture/${digest}`).slice(0, hashLength)
 
 const prefix = '/media/'
-const path = /^\/media\/([0-9a-f]{32})(?:-(\d{1,5}))?$/
+const path = /^\/media\/([0-9a-f]{32})(?:-([1-9]\d{0,4}))?$/
 
 /** Where a picture is, below the address of the instance: what is kept of it in a product. */
 export const pathOf = (hash: string, width?: number): string => `${prefix}${hash}${width === undefined ? '' : `-${width}`}`

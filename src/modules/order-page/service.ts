@@ -37,7 +37,7 @@ export async function orderPage(deps: Deps, token: string): Promise<WebPage> {
 /** The receipt of a sale, to be printed. @throws AppError NOT_FOUND, also of an order that was never paid */
 export async function receiptPage(deps: Deps, token: string): Promise<WebPage> {
   const { order, seller, shopId } = await shown(deps, token)
-  if (order.receiptUrl === null) throw notThere()
+  if (order.receiptUrl === null) throw new AppError('NOT_FOUND', 'The order was not paid: it has no receipt')
   const { look } = await lookOfShop(deps, shopId)
   return webPage(look, { title: look.words.say.receiptOf(order.number), body: receiptHtml(order, seller, look.words) })
 }

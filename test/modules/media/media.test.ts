@@ -120,6 +120,7 @@ test('a picture is sent for ever, to pages of any origin, and runs nothing', asy
     '0'.repeat(32),
     `${hash}-161`,
     `${hash}-0`,
+    `${hash}-0160`,
     `${hash}-`,
     `${hash}.png`,
     hash.toUpperCase().replace(/\d/g, 'A'),

@@ -58,7 +58,7 @@ function identityOf(file: string): string | undefined {
 export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FULL'): void {
   const pragmas = ['busy_timeout = 5000', 'journal_mode = WAL', `synchronous = ${synchronous}`, 'foreign_keys = ON']
   pragmas.push('wal_autocheckpoint = 4000', 'cache_size = -4000', 'journal_size_limit = 67108864')
-  pragmas.push('trusted_schema = 0', 'temp_store = MEMORY')
+  pragmas.push('trusted_schema = 0', 'temp_store = MEMORY', 'secure_delete = FAST')
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
 }
 

@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { ErasedList } from '../core/erased-list.ts'
 import { codeOf, make, syncDirectory } from './whole-files.ts'
 
@@ -7,7 +7,7 @@ const lineFeed = 10
 
 /** The list in a data directory, for its owner alone. What a crash left of a line stays one that means nothing, on a line of its own. */
 export function createErasedList(dataDir: string): ErasedList {
-  const path = join(dataDir, 'erased.jsonl')
+  const path = `${dataDir}/erased.jsonl`
   return {
     path,
     async read() {

@@ -1,6 +1,8 @@
 /** Somebody who is erased: nothing of theirs stands anywhere, and the books stay. */
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { engine } from '../../../db/columns.ts'
 import { finishErasures } from '../../../jobs/finish-erasures.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
@@ -67,6 +69,13 @@ describe('a customer who is erased', () => {
     expect([answer.status, answer.body.customerId]).toEqual([200, id])
     expect(await tracesOf(app)).toEqual([])
     expect(await violationsOf(await booksOf(app))).toEqual([])
+    if (engine === 'sqlite') {
+      // Not between the rows of the file either.
+      await app.deps.db.checkpoint()
+      const bytes = readFileSync(`${app.database.dataDir}/souk.db`).toString('latin1').toLowerCase()
+      expect(bytes.includes(shop.shop.name)).toBe(true)
+      expect(Object.values(planted).filter((value) => bytes.includes(value.toLowerCase()))).toEqual([])
+    }
 
     const after = await Promise.all(orders.map(shop.order))
     const kept = ({ number, total, taxTotal, lines, refundedTotal, status, createdAt, currency }: (typeof before)[number]) => ({

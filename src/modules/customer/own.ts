@@ -7,6 +7,7 @@ import { differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { byAddress, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt } from '../auth/index.ts'
+import { tellOfAccount } from '../mail/index.ts'
 import { endTokens } from '../one-time-token/index.ts'
 import { bookStore, listCustomersOf } from './book-store.ts'
 import {
@@ -78,6 +79,7 @@ export async function changeOwnCustomer(
       if (before.passwordHash !== account.hash) throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
       await endTokens(tx, deps, 'EMAIL_VERIFY', known.id)
       await endTokens(tx, deps, 'PASSWORD_RESET', known.id)
+      await tellOfAccount(tx, deps, { shopId: shop.id, to: before.email, what: 'email' })
     }
     const other = address === undefined ? {} : { email: address, emailProvenAt: null }
     const after = await store.change(tx, known.id, { ...defined(plain), ...other, updatedAt: clock.now() })

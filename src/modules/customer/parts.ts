@@ -1,5 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import type { AuthDeps } from '../auth/index.ts'
+import type { MailDeps } from '../mail/index.ts'
 import type { GuestOrders } from './guest-orders.ts'
 import { createCustomerStore } from './store.ts'
 
@@ -8,4 +9,4 @@ export const customerParts = ({ db }: Deps) => ({
   /** Orders know whose they are: they put here how those of a guest become a customer's. */
   guestOrders: [] as GuestOrders[],
 })
-export type CustomerDeps = AuthDeps & ReturnType<typeof customerParts>
+export type CustomerDeps = AuthDeps & MailDeps & ReturnType<typeof customerParts>

@@ -56,6 +56,15 @@ export const ar: Catalog = {
   invitedBy: (who) => `الدعوة من ${who}.`,
   invitationButton: 'قبول الدعوة',
   roles: { OWNER: 'مالك', MANAGER: 'مدير', FULFILMENT: 'مسؤول عن الشحن', READ_ONLY: 'قارئ' },
+  accountChangedSubject: (shop) => `جرى تغيير حسابك لدى ${shop}`,
+  accountChanges: {
+    password: 'جرى تغيير كلمة مرور حسابك',
+    email: 'جرى تغيير عنوان البريد الإلكتروني لحسابك',
+    factorOn: 'جرى تفعيل التحقق بخطوتين لحسابك',
+    factorOff: 'جرى إيقاف التحقق بخطوتين لحسابك',
+  },
+  accountChangedText:
+    'إذا كنت أنت من فعل ذلك، فلا حاجة إلى أن تفعل شيئًا. وإلا فاختر كلمة مرور جديدة فورًا، وأخبر القائمين على هذا المتجر.',
   testSubject: 'اختبار خادم البريد',
   testHeading: 'الرسائل تصل',
   testText: 'أُرسلت هذه الرسالة لمعرفة ما إذا كانت الرسائل تصل. وهي تصل.',

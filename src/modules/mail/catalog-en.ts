@@ -55,6 +55,15 @@ export const en = {
   invitedBy: (who: string) => `${who} invites you.`,
   invitationButton: 'Accept the invitation',
   roles: { OWNER: 'owner', MANAGER: 'manager', FULFILMENT: 'fulfilment', READ_ONLY: 'reader' },
+  accountChangedSubject: (shop: string) => `Your account at ${shop} was changed`,
+  accountChanges: {
+    password: 'The password of your account was changed',
+    email: 'The e-mail address of your account was changed',
+    factorOn: 'A second factor was turned on for your account',
+    factorOff: 'The second factor of your account was turned off',
+  },
+  accountChangedText:
+    'If this was you, you need not do anything. If it was not, choose a new password at once, and tell those who run this shop.',
   testSubject: 'A test of the mail server',
   testHeading: 'Mails arrive',
   testText: 'This mail was sent to see whether mails arrive. They do.',

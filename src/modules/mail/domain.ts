@@ -30,6 +30,9 @@ export type MailOrder = OrderRef & {
   readonly shippingMethod: string | null
 }
 
+/** What of an account was changed. */
+export type AccountChange = 'password' | 'email' | 'factorOn' | 'factorOff'
+
 /** What each template says, besides the shop's own. Tokens are in nobody's hands but the addressee's: the row that holds one is sealed. */
 export type MailData = {
   /** The order is a sale. */
@@ -54,6 +57,8 @@ export type MailData = {
   'email-verify': { readonly token: string }
   /** A token for INVITATION. `role`: as the API calls it. */
   invitation: { readonly token: string; readonly role: string; readonly invitedBy?: string | undefined }
+  /** To whoever has the account: somebody, it may not have been they, has changed it. */
+  'account-changed': { readonly what: AccountChange }
   /** Somebody wants to see whether mails arrive. */
   test: Readonly<Record<never, never>>
 }
@@ -73,6 +78,7 @@ export const mailTemplates = {
   'password-reset': { lifeMs: 30 * minuteMs, isAwaited: true },
   'email-verify': { lifeMs: 12 * hourMs, isAwaited: true },
   invitation: { lifeMs: dayMs, isAwaited: true },
+  'account-changed': { lifeMs: 3 * dayMs, isAwaited: false },
   test: { lifeMs: hourMs, isAwaited: true },
 } as const satisfies Record<MailTemplate, { lifeMs: number; isAwaited: boolean }>
 export const templateNames = Object.keys(mailTemplates) as MailTemplate[]

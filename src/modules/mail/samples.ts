@@ -32,6 +32,7 @@ export function sampleData(currency: string): MailData {
     'password-reset': { token: 'A'.repeat(43) },
     'email-verify': { token: 'A'.repeat(43) },
     invitation: { token: 'A'.repeat(43), role: 'MANAGER', invitedBy: 'Ann' },
+    'account-changed': { what: 'password' },
     test: {},
   }
 }

@@ -130,5 +130,10 @@ const sayings: Says = {
       notes: [say.goodFor(days(tokenLifeMs.INVITATION / minuteMs / 60 / 24)), say.notYou],
     }
   },
+  'account-changed': ({ what }, { title, words: { say } }) => ({
+    subject: say.accountChangedSubject(title),
+    heading: say.accountChanges[what],
+    paragraphs: [say.accountChangedText],
+  }),
   test: (_, { words: { say } }) => ({ subject: say.testSubject, heading: say.testHeading, paragraphs: [say.testText] }),
 }

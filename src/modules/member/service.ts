@@ -48,12 +48,18 @@ export async function addFirstOwner(
 
 /**
  * Asks inside the write whether who changes the staff of a shop is its OWNER still: their role was read before the write began.
+ * @returns how the shop calls them
  * @throws AppError FORBIDDEN, NOT_FOUND when they are gone
  */
-export async function assertOwner(tx: Writer, { memberStore }: MemberDeps, { actor, shop }: Pick<Change, 'actor' | 'shop'>): Promise<void> {
-  const role = await memberStore.roleIn(tx, actor.id, shop.id)
+export async function assertOwner(
+  tx: Writer,
+  { memberStore }: MemberDeps,
+  { actor, shop }: Pick<Change, 'actor' | 'shop'>,
+): Promise<{ name: string | null }> {
+  const { role, name = null } = (await memberStore.memberIn(tx, actor.id, shop.id)) ?? {}
   if (role === undefined) throw new AppError('NOT_FOUND', 'No such shop')
   if (role !== 'OWNER') throw new AppError('FORBIDDEN', 'This needs the OWNER role in the shop')
+  return { name }
 }
 
 /**

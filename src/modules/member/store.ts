@@ -56,6 +56,7 @@ const firstPlaceAndShop = prepare((queries) =>
     .limit(1),
 )
 const byId = rowsOf(staff, ['id'])
+const ofUser = rowsOf(staff, ['userId', 'shopId'])
 
 const address = sql<string>`coalesce(${users.email}, ${staff.email})`
 const known = (from: Pick<Reader, 'select'>) =>
@@ -80,9 +81,9 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
         return places.recall(shopId === undefined ? userId : `${userId} ${shopId}`, () => read.first(query, values) as Place | undefined)
       return read.first(shopId === undefined ? firstPlaceAndShop : placeAndShopIn, values) as Promise<FoundPlace | undefined>
     },
-    /** The role of somebody as it is inside a write. */
-    async roleIn(tx: Writer, userId: string, shopId: string): Promise<StaffRole | undefined> {
-      return (await tx.first(placeIn, { userId, shopId }))?.role
+    /** Somebody as they are inside a write. */
+    async memberIn(tx: Writer, userId: string, shopId: string): Promise<Member | undefined> {
+      return tx.first(ofUser, { userId, shopId })
     },
     /** All shops of somebody, with the role in each, the one that they came to first before the others. */
     async shopsOf(userId: string) {

@@ -5,7 +5,7 @@ import { audit } from '../audit/index.ts'
 import { byAddress, customerAccount, resetByAccount, resetByAddress, tokenByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
 import { type CustomerDeps, customerWithEmail, customerWithId, noteAddressProven, setCustomerPassword } from '../customer/index.ts'
-import { type MailDeps, type Preparer, queueMail } from '../mail/index.ts'
+import { type MailDeps, type Preparer, queueMail, tellOfAccount } from '../mail/index.ts'
 import { type MerchantDeps, setUserPassword, userWithEmail, userWithId } from '../merchant/index.ts'
 import type { OneTimeToken } from '../one-time-token/domain.ts'
 import { issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'
@@ -82,6 +82,8 @@ export async function resetPassword(
       await setCustomerPassword(tx, deps, customer.id, passwordHash)
       await noteAddressProven(tx, deps, customer, actor)
     } else await setUserPassword(tx, deps, subjectId, passwordHash)
+    // The first one that somebody has is no change.
+    if (account.passwordHash !== null) await tellOfAccount(tx, deps, { shopId, to: account.email, what: 'password' })
     await audit(tx, deps, { actor, action: 'password.reset', subject: subjectId, shopId: shopId ?? undefined, ...passwordDifference })
   })
 }

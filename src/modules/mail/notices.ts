@@ -12,4 +12,5 @@ export const tellOfAccount = (
   tx: Writer,
   deps: Pick<MailBaseDeps, 'clock' | 'newId' | 'keyring' | 'config' | 'mailCounts'>,
   { shopId, to, what }: { shopId: string | null; to: string; what: AccountChange },
-): Promise<void> => queueMail(tx, deps, { key: `account-changed:${deps.newId('mail')}`, shopId, to, template: 'account-changed', data: { what } })
+): Promise<void> =>
+  queueMail(tx, deps, { key: `account-changed:${deps.newId('mail')}`, shopId, to, template: 'account-changed', data: { what } })

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { StaffRole } from '../../core/roles.ts'
 import { assertExpected, type Expected, unlessStale } from '../../core/versions.ts'
+import { inBatches } from '../../lib/batches.ts'
 import type { Slice } from '../../lib/page.ts'
 import { isOwner, type KnownMember, lastOwner, type Member, membersPerShopMax, noSuchMember, shopsPerPersonMax } from './domain.ts'
 import type { MemberDeps } from './parts.ts'
@@ -44,6 +45,30 @@ export async function addFirstOwner(
   const now = clock.now()
   const times = { joinedAt: now, createdAt: now, updatedAt: now }
   await memberStore.insert(tx, { ...blank, ...times, id: newId('staff'), shopId, userId, email: null, role: 'OWNER' })
+}
+
+const adoptedAtOnce = 500
+
+/**
+ * Makes who opened a shop its owner where nobody works in it: a process of a version from before there was staff may have opened it after the
+ * migration, while several serve one database.
+ * @returns how many shops it were
+ */
+export async function adoptShops({ memberStore, db, newId }: MemberDeps): Promise<number> {
+  let count = 0
+  if ((await memberStore.deserted(db.read, 1)).length === 0) return count
+  await inBatches(adoptedAtOnce, () =>
+    db.write(async (tx) => {
+      const shops = await memberStore.deserted(tx, adoptedAtOnce)
+      for (const { openedAt, ...ids } of shops) {
+        const times = { joinedAt: openedAt, createdAt: openedAt, updatedAt: openedAt }
+        await memberStore.insert(tx, { ...blank, ...times, ...ids, id: newId('staff'), email: null, role: 'OWNER' })
+      }
+      count += shops.length
+      return shops.length
+    }),
+  )
+  return count
 }
 
 /**

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, getTableColumns, isNotNull, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, isNotNull, notExists, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
@@ -131,6 +131,16 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       return Number(row?.n ?? 0)
     },
 
+    /** Some of the shops that nobody works in. */
+    async deserted(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {
+      const nobody = notExists(from.select({ id: staff.id }).from(staff).where(eq(staff.shopId, shops.id)))
+      return from
+        .select({ shopId: shops.id, userId: shops.merchantId, openedAt: shops.createdAt })
+        .from(shops)
+        .where(nobody)
+        .orderBy(asc(shops.id))
+        .limit(limit)
+    },
     async insert(tx: Writer, member: Member): Promise<void> {
       await tx.insert(staff).values(member)
       forget(tx, member.userId)

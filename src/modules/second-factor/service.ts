@@ -168,7 +168,11 @@ export async function assertNoFactor(tx: Writer, { secondFactorStore }: SecondFa
  * the operator.
  * @returns whether there was one
  */
-export const removeFactor = (deps: SecondFactorDeps, { id: userId, email }: { id: string; email: string }, actor: Actor): Promise<boolean> =>
+export const removeFactor = (
+  deps: SecondFactorDeps,
+  { id: userId, email }: { id: string; email: string },
+  actor: Actor,
+): Promise<boolean> =>
   audited(deps, { actor }, { action: 'totp.removed', subject: userId }, async (tx, tell) => {
     const factor = await deps.secondFactorStore.find(userId, tx)
     if (factor) await deps.secondFactorStore.remove(tx, userId)

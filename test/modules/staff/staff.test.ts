@@ -120,6 +120,23 @@ describe('an invitation', () => {
     expect((await join(app, { token, password: staffPassword })).body.role).toBe('READ_ONLY')
   })
 
+  test('sent twice at once for one address is one', async () => {
+    await using app = await testApp()
+    const owner = await app.merchant()
+    const body = { email: 'ann@example.com', role: 'MANAGER' }
+    const answers = await Promise.all(Array.from({ length: 4 }, () => app.call('POST', '/shops/v2/staff', { token: owner.token, body })))
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
+    expect(answers.some(({ status }) => status === 201)).toBe(true)
+    expect(await listOf(app, owner)).toHaveLength(2)
+    // Of all links that went out the last one is good.
+    const joins = await Promise.all(
+      answers
+        .filter(({ status }) => status === 201)
+        .map(({ body: { inviteUrl } }) => join(app, { token: tokenOfUrl(inviteUrl), password: staffPassword })),
+    )
+    expect(joins.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
   test('taken by two at once, here and in another process, has one join', async () => {
     await using app = await testApp()
     const owner = await app.merchant()

@@ -4,6 +4,7 @@ import { demoShops, fillDemo } from '../demo/fill.ts'
 import { type DemoPayments, startPayments } from '../demo/payments.ts'
 import { pastProcessors } from '../demo/processors.ts'
 import { demoCarefulOperator } from '../demo/second-factor.ts'
+import { demoStaff } from '../demo/staff.ts'
 import type { Instance } from '../instance.ts'
 import { listOrders } from '../modules/order/index.ts'
 import { currentKeys, shopNamed } from '../modules/shop/index.ts'
@@ -42,6 +43,7 @@ async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }
   const { publishable, secret } = await currentKeys(deps, shop)
   const { total: orders } = await listOrders(deps, { shopId: shop.id }, { page: 1, limit: 1, offset: 0 })
   const { email, password } = demoShop.merchant
+  const staff = demoStaff.people.map(({ email: address, role }) => `${address} (${role})`)
   const others = demoShops.filter(({ name }) => name !== demoShop.name).map(({ merchant, currency }) => `${merchant.email} (${currency})`)
   return `souk is ready at ${url}
 
@@ -52,6 +54,7 @@ async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }
   Loans             ${url}/admin/lending-application  (as the super admin)
   Merchant          ${email}  /  ${password}
   More merchants    ${others.join(', ')}  /  ${password}
+  Staff             ${staff.join(', ')}  /  ${demoStaff.password}
   Super admin       ${demoOperator.email}  /  ${demoOperator.password}
   With a code       ${demoCarefulOperator.email}  /  ${demoCarefulOperator.password}  (and a code: the secret for an authenticator app is ${demoCarefulOperator.secret})
   Customer          ${demoCustomer.email}  /  ${demoCustomer.password}

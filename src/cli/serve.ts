@@ -10,6 +10,7 @@ import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
 import { shipLog } from '../modules/log-shipping/index.ts'
 import { tellOfMail } from '../modules/mail/index.ts'
+import { adoptShops } from '../modules/member/index.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders, workMessages } from '../modules/order/index.ts'
 import { noteEnd, noteStart } from '../modules/platform/index.ts'
@@ -78,6 +79,8 @@ export async function serve(
   let counting = Promise.resolve()
   const serving = await startOrClose(instance, async () => {
     await confirmDocumentStores(instance.deps)
+    const adopted = await adoptShops(instance.deps)
+    if (adopted > 0) log.info('shops.adopted', { shops: adopted, reason: 'opened by a process of a version from before there was staff' })
     counting = fillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
     await Promise.race([counting, Bun.sleep(countedMaxMs)])
     // A database that was restored may be older than what was erased since.

@@ -36,6 +36,7 @@ import { fillRates } from './rates.ts'
 import { makeCarefulOperator } from './second-factor.ts'
 import { addressAt } from './shop.ts'
 import { shopsAbroad } from './shops-abroad.ts'
+import { hireStaff, inviteNewcomer } from './staff.ts'
 import { makePartnerships, setUpPayments } from './ways-to-pay.ts'
 
 /** All shops of the demo, the main one first. */
@@ -87,6 +88,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
       Promise.all(plans.map((plan) => openMarket(deps, plan, until, done))),
       fillRates(deps, start, until),
       makeOperator(deps, start),
+      makeStaff(deps, main),
     ])
     await makePartnerships(deps, markets)
     const embedded = deps.config.databaseUrl.startsWith('file:')
@@ -101,6 +103,12 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
   } finally {
     progress.end()
   }
+}
+
+async function makeStaff(deps: AppDeps, plan: ShopPlan): Promise<void> {
+  const shop = await shopOf(deps, plan)
+  await hireStaff(deps, shop, plan.opensAt)
+  await inviteNewcomer(deps, shop)
 }
 
 async function makeOperator(deps: AppDeps, start: number): Promise<void> {

@@ -26,6 +26,9 @@ const nobody: Admitted = { principal: anonymous, shop: undefined }
 /** An office behind one address still shops; an address that opens accounts gains no more than this. */
 const customersTimes = 10
 
+/** After so long a body, who may call is asked again. */
+const longOnItsWayMs = 1_000
+
 /** In bytes: what costs next to nothing to read, and to hold. */
 const smallBodyMax = 4 * 1024
 /** Of a body that comes in chunks nobody knows. */
@@ -67,9 +70,10 @@ export const access = (
     | 'originOf'
     | 'whereRefused'
     | 'trail'
+    | 'clock'
   >,
 ) => {
-  const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, spacing, callers, whereRefused, trail } = deps
+  const { identity, clock, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, spacing, callers, whereRefused, trail } = deps
   const place: InRoom = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<TokenPrincipal | undefined> {
@@ -174,6 +178,15 @@ export const access = (
     }
   }
 
+  /** The same from somebody who was let in by a credential: while a body was long on its way, that may have ended, or their role with it. */
+  const receiveFrom = (rule: AccessRule) => async (context: Received) => {
+    const begun = clock.monotonic()
+    await receive(context)
+    if (clock.monotonic() - begun < longOnItsWayMs) return
+    const { request } = context
+    callers.set(request, await authenticate(rule, request.headers))
+  }
+
   /** The object that a route takes as JSON; of one that is sent signed messages, none: they are kept as they came. */
   async function bodyOf(
     request: Request,
@@ -196,7 +209,7 @@ export const access = (
         detail: { 'x-access': by, ...(isOn ? { 'x-while': isOn } : {}) } as object,
         // In transform, because validation runs before resolve: a stranger learns 401, not our schema. What they sent is read after that.
         // A route's own transform would replace these: no route may have one.
-        transform: [rule.unguarded ? letIn(rule, isOn) : guard(rule, isOn), receive],
+        transform: rule.unguarded ? [letIn(rule, isOn), receive] : [guard(rule, isOn), receiveFrom(rule)],
         resolve: ({ request }: { request: Request }) => {
           const caller = callers.get(request)
           if (!caller) throw new Error('a route took over the transform that authenticates')

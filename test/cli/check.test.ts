@@ -8,7 +8,7 @@ import { copiesOf, describeProcesses, logIn, serve, servedOnce, signUp, souk, wi
 
 const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(16) }
 const allOk =
-  'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    documents\nok    pictures\nok    listings\nok    filters of listings\nok    search of products\nok    gift cards\nok    gift cards of orders\nok    money owed\nok    stock\nok    orders\nok    discounts\nok    money of orders\nok    order numbers\nok    amounts of payments\nok    payments\nok    refunds\nok    disputes\nok    books\nok    refunds to be paid by hand\nok    disputes of payments that are not here\nok    fulfilments\nok    tracking of orders\nok    search of orders\nok    draft orders\nok    signals of repayments\nok    defaults by day\nok    defaults by sixteen days\nok    reversals\nok    counts of the trust fabric\nok    counted attestations\nok    wallets\nok    messages of service providers\nok    attested repayments\nok    grants\nok    mails\nok    numbers of customers\nok    search of customers\nok    erased customers\nok    figures of the dashboards\n'
+  'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    documents\nok    pictures\nok    listings\nok    filters of listings\nok    search of products\nok    gift cards\nok    gift cards of orders\nok    money owed\nok    stock\nok    orders\nok    discounts\nok    money of orders\nok    order numbers\nok    amounts of payments\nok    payments\nok    refunds\nok    disputes\nok    books\nok    refunds to be paid by hand\nok    disputes of payments that are not here\nok    fulfilments\nok    tracking of orders\nok    search of orders\nok    draft orders\nok    signals of repayments\nok    defaults by day\nok    defaults by sixteen days\nok    reversals\nok    counts of the trust fabric\nok    counted attestations\nok    wallets\nok    messages of service providers\nok    attested repayments\nok    grants\nok    mails\nok    numbers of customers\nok    search of customers\nok    erased customers\nok    owners of shops\nok    staff of shops\nok    figures of the dashboards\n'
 
 /** A stopped instance with a shop of three visible products. */
 async function shop() {
@@ -88,7 +88,8 @@ describeProcesses('souk check', () => {
     expect(dangling).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'WRONG database file\n      shops.merchant_id refers to rows of users that are not there, in rowid 1\n',
+      stderr:
+        'WRONG database file\n      staff.user_id refers to rows of users that are not there, in rowid 1\n      shops.merchant_id refers to rows of users that are not there, in rowid 1\n',
     })
   })
 

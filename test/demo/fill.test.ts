@@ -11,6 +11,7 @@ import { demoCustomer, demoOperator, demoShop } from '../../src/demo/data.ts'
 import { demoShops, fillDemo } from '../../src/demo/fill.ts'
 import { pastProcessors } from '../../src/demo/processors.ts'
 import { demoCarefulOperator } from '../../src/demo/second-factor.ts'
+import { demoStaff } from '../../src/demo/staff.ts'
 import { dayMs } from '../../src/lib/day.ts'
 import { decimalsOf } from '../../src/lib/money.ts'
 import { replay } from '../../src/modules/credit/index.ts'
@@ -98,6 +99,7 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
   const tables = [
     'users',
     'second_factors',
+    'staff',
     'shops',
     'products',
     'variants',
@@ -155,6 +157,21 @@ describe('the filled demo has', () => {
     const asked = await app.call('POST', '/merchant/login', { body: login })
     expect([asked.status, asked.body.error]).toEqual([401, 'TOTP_REQUIRED'])
     ok(await app.call('POST', '/merchant/login', { body: { ...login, code: codeAt(secret, app.clock.now()) } }))
+  })
+
+  test('the filled demo has somebody of each role in its main shop, who log in by what is printed, and an invitation that is open', async () => {
+    for (const { email, role } of demoStaff.people) {
+      const me = await app.call('GET', '/merchant/me', { token: await tokenOf({ email, password: demoStaff.password }) })
+      expect(me.body.shops.map((shop: Json) => [shop.name, shop.role])).toEqual([[demoShop.name, role]])
+    }
+    const staff = await app.call('GET', '/shops/v2/staff', { token: await tokenOf(demoShop.merchant) })
+    expect(staff.body.data.map(({ role, status }: Json) => [role, status])).toEqual([
+      ['OWNER', 'ACTIVE'],
+      ['MANAGER', 'ACTIVE'],
+      ['FULFILMENT', 'ACTIVE'],
+      ['READ_ONLY', 'ACTIVE'],
+      ['READ_ONLY', 'INVITED'],
+    ])
   })
 
   test('the filled demo has something to show on every dashboard of an operator, and in every ranking', async () => {

@@ -52,7 +52,7 @@ test('every example of an id is taken for one: a read by it finds nothing, and i
   const { secretKey: key, token: merchant } = await app.merchant()
   const { token } = await app.superAdmin()
   const callerOf = (path: string) =>
-    path.startsWith('/admin/') ? { token } : /^\/shops\/v2\/(processor-accounts|mail)\//.test(path) ? { token: merchant } : { key }
+    path.startsWith('/admin/') ? { token } : /^\/shops\/v2\/(processor-accounts|mail|staff)\//.test(path) ? { token: merchant } : { key }
   for (const { name, path, operation } of operations) {
     if (!name.startsWith('GET ') || !path.includes('{')) continue
     const filled = (operation.parameters ?? [])

@@ -18,11 +18,14 @@ export async function beginTotp(deps: MerchantDeps, { who: { id }, actor }: Who)
 }
 
 /** Turns it on. @throws AppError as `confirmFactor` */
-export const confirmTotp = (
+export async function confirmTotp(
   deps: MerchantDeps,
   { who: { id, sessionId }, actor }: Who,
   code: string,
-): Promise<{ recoveryCodes: string[] }> => confirmFactor(deps, { id, sessionId, actor }, code)
+): Promise<{ recoveryCodes: string[] }> {
+  const { email } = await readMerchant(deps, id)
+  return confirmFactor(deps, { id, email, sessionId, actor }, code)
+}
 
 /**
  * Turns it off, for whoever knows the password and has a code: a stolen token is not enough.
@@ -36,7 +39,7 @@ export async function removeTotp(
   address: string,
 ): Promise<void> {
   if (!(await hasFactor(deps, id))) throw isOff()
-  await checkUserPassword(deps, { id, actor }, password, address)
+  const { email } = await checkUserPassword(deps, { id, actor }, password, address)
   await passFactor(deps, { id, actor }, code)
-  if (!(await removeFactor(deps, id, actor))) throw isOff()
+  if (!(await removeFactor(deps, { id, email }, actor))) throw isOff()
 }

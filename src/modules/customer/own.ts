@@ -7,7 +7,7 @@ import { differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { byAddress, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt } from '../auth/index.ts'
-import { queueMail } from '../mail/index.ts'
+import { tellOfAccount } from '../mail/index.ts'
 import { endTokens } from '../one-time-token/index.ts'
 import { bookStore } from './book-store.ts'
 import {
@@ -66,19 +66,11 @@ export async function changeOwnCustomer(
       if (before.passwordHash !== account.hash) throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
       await endTokens(tx, deps, 'EMAIL_VERIFY', known.id)
       await endTokens(tx, deps, 'PASSWORD_RESET', known.id)
+      await tellOfAccount(tx, deps, { shopId: shop.id, to: before.email, what: 'email' })
     }
     const other = address === undefined ? {} : { email: address, emailProvenAt: null }
     const after = await store.change(tx, known.id, { ...defined(plain), ...other, updatedAt: clock.now() })
     if (!after) throw noSuchCustomer()
-    // Whoever has the address and did not change it is to know.
-    if (address !== undefined)
-      await queueMail(tx, deps, {
-        key: `email-changed:${deps.newId('mail')}`,
-        shopId: shop.id,
-        to: before.email,
-        template: 'email-changed',
-        data: {},
-      })
     return { before, after }
   }
   return audited(deps, by, { action: 'customer.changed', subject: known.id }, async (tx, tell) => {

@@ -12,6 +12,7 @@ import { type Account, byAddress, customerAccount, normalEmail, signupByAddress 
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { assertCountry } from '../countries/domain.ts'
 import { noteSignUp } from '../kpi/index.ts'
+import { tellOfAccount } from '../mail/index.ts'
 import {
   type AddressFields,
   type AddressView,
@@ -112,6 +113,7 @@ export async function changeCustomerPassword(
       throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
     await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
     await endSessionsOf(tx, deps, id, sessionId)
+    await tellOfAccount(tx, deps, { shopId, to: customer.email, what: 'password' })
     tell(passwordDifference)
   })
 }

@@ -30,6 +30,9 @@ export type MailOrder = OrderRef & {
   readonly shippingMethod: string | null
 }
 
+/** What of an account was changed. */
+export type AccountChange = 'password' | 'email' | 'factorOn' | 'factorOff'
+
 /** What each template says, besides the shop's own. Tokens are in nobody's hands but the addressee's: the row that holds one is sealed. */
 export type MailData = {
   /** The order is a sale. */
@@ -54,10 +57,10 @@ export type MailData = {
   'password-reset': { readonly token?: string }
   /** A token for EMAIL_VERIFY. */
   'email-verify': { readonly token: string }
-  /** To the address that an account had until now; not to which other one it goes. */
-  'email-changed': Readonly<Record<never, never>>
   /** A token for INVITATION. `role`: as the API calls it. */
   invitation: { readonly token: string; readonly role: string; readonly invitedBy?: string | undefined }
+  /** To whoever has the account: somebody, it may not have been they, has changed it. */
+  'account-changed': { readonly what: AccountChange }
   /** Somebody wants to see whether mails arrive. */
   test: Readonly<Record<never, never>>
 }
@@ -74,8 +77,8 @@ export const mailTemplates = {
   'account-claim': { lifeMs: dayMs, isAwaited: true },
   'password-reset': { lifeMs: 30 * minuteMs, isAwaited: true },
   'email-verify': { lifeMs: 12 * hourMs, isAwaited: true },
-  'email-changed': { lifeMs: 3 * dayMs, isAwaited: false },
   invitation: { lifeMs: dayMs, isAwaited: true },
+  'account-changed': { lifeMs: 3 * dayMs, isAwaited: false },
   test: { lifeMs: hourMs, isAwaited: true },
 } as const satisfies Record<MailTemplate, { lifeMs: number; isAwaited: boolean }>
 export const templateNames = Object.keys(mailTemplates) as MailTemplate[]

@@ -32,8 +32,8 @@ export function sampleData(currency: string): MailData {
     'account-claim': { token: 'A'.repeat(43) },
     'password-reset': { token: 'A'.repeat(43) },
     'email-verify': { token: 'A'.repeat(43) },
-    'email-changed': {},
     invitation: { token: 'A'.repeat(43), role: 'MANAGER', invitedBy: 'Ann' },
+    'account-changed': { what: 'password' },
     test: {},
   }
 }

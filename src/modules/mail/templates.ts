@@ -130,11 +130,6 @@ const sayings: Says = {
     button: { what: say.verifyButton, url: links.verify(token) },
     notes: [say.goodFor(hours(tokenLifeMs.EMAIL_VERIFY / hourMs)), say.notYou],
   }),
-  'email-changed': (_, { title, words: { say } }) => ({
-    subject: say.emailChangedSubject(title),
-    heading: say.emailChangedHeading,
-    paragraphs: [say.emailChangedText(title)],
-  }),
   invitation: ({ token, role, invitedBy }, { title, words: { say, days } }, links) => {
     const by = plainText(invitedBy ?? '', titleMax)
     return {
@@ -148,5 +143,10 @@ const sayings: Says = {
       notes: [say.goodFor(days(tokenLifeMs.INVITATION / dayMs)), say.notYou],
     }
   },
+  'account-changed': ({ what }, { title, words: { say } }) => ({
+    subject: say.accountChangedSubject(title),
+    heading: say.accountChanges[what],
+    paragraphs: [say.accountChangedText],
+  }),
   test: (_, { words: { say } }) => ({ subject: say.testSubject, heading: say.testHeading, paragraphs: [say.testText] }),
 }

@@ -2,6 +2,7 @@ export { memberFindings } from './check-store.ts'
 export type { MemberDeps } from './parts.ts'
 export {
   addFirstOwner,
+  adoptShops,
   assertOwner,
   invitedMember,
   joinShop,

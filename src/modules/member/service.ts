@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { StaffRole } from '../../core/roles.ts'
 import { assertExpected, type Expected, unlessStale } from '../../core/versions.ts'
+import { inBatches } from '../../lib/batches.ts'
 import type { Slice } from '../../lib/page.ts'
 import { isOwner, type KnownMember, lastOwner, type Member, membersPerShopMax, noSuchMember, shopsPerPersonMax } from './domain.ts'
 import type { MemberDeps } from './parts.ts'
@@ -46,14 +47,44 @@ export async function addFirstOwner(
   await memberStore.insert(tx, { ...blank, ...times, id: newId('staff'), shopId, userId, email: null, role: 'OWNER' })
 }
 
+const adoptedAtOnce = 500
+
+/**
+ * Makes who opened a shop its owner where nobody works in it: a process of a version from before there was staff may have opened it after the
+ * migration, while several serve one database.
+ * @returns how many shops it were
+ */
+export async function adoptShops({ memberStore, db, newId }: MemberDeps): Promise<number> {
+  let count = 0
+  if ((await memberStore.deserted(db.read, 1)).length === 0) return count
+  await inBatches(adoptedAtOnce, () =>
+    db.write(async (tx) => {
+      const shops = await memberStore.deserted(tx, adoptedAtOnce)
+      for (const { openedAt, ...ids } of shops) {
+        const times = { joinedAt: openedAt, createdAt: openedAt, updatedAt: openedAt }
+        await memberStore.insert(tx, { ...blank, ...times, ...ids, id: newId('staff'), email: null, role: 'OWNER' })
+      }
+      count += shops.length
+      return shops.length
+    }),
+  )
+  return count
+}
+
 /**
  * Asks inside the write whether who changes the staff of a shop is its OWNER still: their role was read before the write began.
+ * @returns how the shop calls them
  * @throws AppError FORBIDDEN, NOT_FOUND when they are gone
  */
-export async function assertOwner(tx: Writer, { memberStore }: MemberDeps, { actor, shop }: Pick<Change, 'actor' | 'shop'>): Promise<void> {
-  const role = await memberStore.roleIn(tx, actor.id, shop.id)
+export async function assertOwner(
+  tx: Writer,
+  { memberStore }: MemberDeps,
+  { actor, shop }: Pick<Change, 'actor' | 'shop'>,
+): Promise<{ name: string | null }> {
+  const { role, name = null } = (await memberStore.memberIn(tx, actor.id, shop.id)) ?? {}
   if (role === undefined) throw new AppError('NOT_FOUND', 'No such shop')
   if (role !== 'OWNER') throw new AppError('FORBIDDEN', 'This needs the OWNER role in the shop')
+  return { name }
 }
 
 /**

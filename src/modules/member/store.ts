@@ -1,4 +1,4 @@
-import { and, asc, count, eq, getTableColumns, isNotNull, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, isNotNull, notExists, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
@@ -56,6 +56,7 @@ const firstPlaceAndShop = prepare((queries) =>
     .limit(1),
 )
 const byId = rowsOf(staff, ['id'])
+const ofUser = rowsOf(staff, ['userId', 'shopId'])
 
 const address = sql<string>`coalesce(${users.email}, ${staff.email})`
 const known = (from: Pick<Reader, 'select'>) =>
@@ -80,9 +81,9 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
         return places.recall(shopId === undefined ? userId : `${userId} ${shopId}`, () => read.first(query, values) as Place | undefined)
       return read.first(shopId === undefined ? firstPlaceAndShop : placeAndShopIn, values) as Promise<FoundPlace | undefined>
     },
-    /** The role of somebody as it is inside a write. */
-    async roleIn(tx: Writer, userId: string, shopId: string): Promise<StaffRole | undefined> {
-      return (await tx.first(placeIn, { userId, shopId }))?.role
+    /** Somebody as they are inside a write. */
+    async memberIn(tx: Writer, userId: string, shopId: string): Promise<Member | undefined> {
+      return tx.first(ofUser, { userId, shopId })
     },
     /** All shops of somebody, with the role in each, the one that they came to first before the others. */
     async shopsOf(userId: string) {
@@ -130,6 +131,16 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       return Number(row?.n ?? 0)
     },
 
+    /** Some of the shops that nobody works in. */
+    async deserted(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {
+      const nobody = notExists(from.select({ id: staff.id }).from(staff).where(eq(staff.shopId, shops.id)))
+      return from
+        .select({ shopId: shops.id, userId: shops.merchantId, openedAt: shops.createdAt })
+        .from(shops)
+        .where(nobody)
+        .orderBy(asc(shops.id))
+        .limit(limit)
+    },
     async insert(tx: Writer, member: Member): Promise<void> {
       await tx.insert(staff).values(member)
       forget(tx, member.userId)

@@ -9,6 +9,7 @@ import { audit, audited } from '../audit/index.ts'
 import { type Account, byAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { noteSignUp } from '../kpi/index.ts'
+import { tellOfAccount } from '../mail/index.ts'
 import { assertNoFactor, passFactor, removeFactor } from '../second-factor/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop } from '../shop/index.ts'
 import type { User } from './domain.ts'
@@ -154,6 +155,7 @@ export async function changeUserPassword(
     if (!(await deps.userStore.hasPassword(tx, id, user.passwordHash))) throw passwordChanged()
     await deps.userStore.setPassword(tx, id, passwordHash)
     await endSessionsOf(tx, deps, id, sessionId)
+    await tellOfAccount(tx, deps, { shopId: null, to: user.email, what: 'password' })
     tell(passwordDifference)
   })
 }
@@ -169,6 +171,7 @@ export async function resetUserPassword(deps: MerchantDeps, { email, password }:
   return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx, tell) => {
     await deps.userStore.setPassword(tx, user.id, passwordHash)
     await endSessionsOf(tx, deps, user.id)
+    await tellOfAccount(tx, deps, { shopId: null, to: user.email, what: 'password' })
     tell(passwordDifference)
     return user
   })
@@ -192,7 +195,7 @@ export const userWithId = ({ userStore }: MerchantDeps, id: string): Promise<Use
  */
 export async function removeSecondFactor(deps: MerchantDeps, email: string): Promise<User | undefined> {
   const user = await userWithEmail(deps, email)
-  return user && (await removeFactor(deps, user.id, system)) ? user : undefined
+  return user && (await removeFactor(deps, user, system)) ? user : undefined
 }
 
 /** @throws AppError CONFLICT when the e-mail address is taken */

@@ -12,7 +12,7 @@ import {
   noteAddressProven,
   setCustomerPassword,
 } from '../customer/index.ts'
-import { type MailDeps, type Preparer, queueMail } from '../mail/index.ts'
+import { type MailDeps, type Preparer, queueMail, tellOfAccount } from '../mail/index.ts'
 import { type MerchantDeps, setUserPassword, userWithEmail, userWithId } from '../merchant/index.ts'
 import type { OneTimeToken } from '../one-time-token/domain.ts'
 import { issueToken, lookAtToken, spendToken, wasSentTo } from '../one-time-token/index.ts'
@@ -108,6 +108,8 @@ export async function resetPassword(
       await setCustomerPassword(tx, deps, customer.id, passwordHash)
       await noteAddressProven(tx, deps, { ...customer, email: current.email }, actor)
     } else await setUserPassword(tx, deps, subjectId, passwordHash)
+    // The first one that somebody has is no change.
+    if (account.passwordHash !== null) await tellOfAccount(tx, deps, { shopId, to: account.email, what: 'password' })
     await audit(tx, deps, { actor, action: 'password.reset', subject: subjectId, shopId: shopId ?? undefined, ...passwordDifference })
   })
 }

@@ -5,6 +5,7 @@ import { aside } from '../../core/request.ts'
 import { base32, totpSecretBytes, totpUri } from '../../lib/totp.ts'
 import { audit, audited, noteFailedLogin } from '../audit/index.ts'
 import { endSessionsOf } from '../auth/index.ts'
+import { tellOfAccount } from '../mail/index.ts'
 import {
   matchOf,
   pendingMs,
@@ -68,7 +69,7 @@ export async function beginFactor(
  */
 export async function confirmFactor(
   deps: SecondFactorDeps,
-  { id: userId, sessionId, actor }: { id: string; sessionId: string; actor: Actor },
+  { id: userId, email, sessionId, actor }: { id: string; email: string; sessionId: string; actor: Actor },
   code: string,
 ): Promise<{ recoveryCodes: string[] }> {
   const { secondFactorStore: store, clock, randomBytes } = deps
@@ -83,6 +84,7 @@ export async function confirmFactor(
     const recoveryHashes = recoveryCodes.map((one) => recoveryHashOf(userId, one))
     await store.change(tx, userId, { confirmedAt: now, lastStep: match.step, recoveryHashes })
     const ended = await endSessionsOf(tx, deps, userId, sessionId)
+    await tellOfAccount(tx, deps, { shopId: null, to: email, what: 'factorOn' })
     tell({ before: { confirmed: false }, after: { confirmed: true, sessionsEnded: ended } })
   })
   return { recoveryCodes }
@@ -166,10 +168,15 @@ export async function assertNoFactor(tx: Writer, { secondFactorStore }: SecondFa
  * the operator.
  * @returns whether there was one
  */
-export const removeFactor = (deps: SecondFactorDeps, userId: string, actor: Actor): Promise<boolean> =>
+export const removeFactor = (
+  deps: SecondFactorDeps,
+  { id: userId, email }: { id: string; email: string },
+  actor: Actor,
+): Promise<boolean> =>
   audited(deps, { actor }, { action: 'totp.removed', subject: userId }, async (tx, tell) => {
     const factor = await deps.secondFactorStore.find(userId, tx)
     if (factor) await deps.secondFactorStore.remove(tx, userId)
+    if (factor?.confirmedAt) await tellOfAccount(tx, deps, { shopId: null, to: email, what: 'factorOff' })
     tell({ before: factor ? { confirmed: factor.confirmedAt !== null } : null, after: null })
     return factor !== undefined
   })

@@ -54,12 +54,13 @@ export async function inviteStaff(
   const shop = await readShop(deps, shopId)
   const write = by.write ?? deps.db.write
   return write(async (tx) => {
-    await assertOwner(tx, deps, by)
+    const inviter = await assertOwner(tx, deps, by)
     const { before, member } = await keepInvitation(tx, deps, { shopId, email, role, byLink })
     await endTokens(tx, deps, 'INVITATION', member.id)
     const token = await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email })
     const key = `invitation:${member.id}:${member.version}`
-    if (!byLink) await queueMail(tx, deps, { key, shopId, to: email, template: 'invitation', data: { token, role } })
+    const data = { token, role, invitedBy: inviter.name ?? undefined }
+    if (!byLink) await queueMail(tx, deps, { key, shopId, to: email, template: 'invitation', data })
     const entry = { actor: by.actor, action: 'staff.invited', subject: member.id, shopId }
     await audit(tx, deps, { ...entry, ...memberDifference(before, member) })
     return { ...view({ ...member, address: email }), ...(byLink ? { inviteUrl: mailPageOf(deps, shop, 'invitation', token) } : {}) }

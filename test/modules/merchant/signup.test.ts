@@ -43,8 +43,8 @@ describe('signing up as a merchant', () => {
     expect((await app.call('GET', '/shops/v2', { token })).body.id).toBe(answer.body.shop.id)
     expect((await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toMatch(/^sk_test_/)
     expect((await app.call('GET', '/merchant/me', { token })).body).toEqual({
-      merchant: answer.body.merchant,
-      shops: [answer.body.shop],
+      merchant: { ...answer.body.merchant, secondFactor: false },
+      shops: [{ ...answer.body.shop, role: 'OWNER' }],
       kyb: null,
     })
     const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'merchant.created'))

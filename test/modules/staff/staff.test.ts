@@ -120,6 +120,23 @@ describe('an invitation', () => {
     expect((await join(app, { token, password: staffPassword })).body.role).toBe('READ_ONLY')
   })
 
+  test('sent twice at once for one address is one', async () => {
+    await using app = await testApp()
+    const owner = await app.merchant()
+    const body = { email: 'ann@example.com', role: 'MANAGER' }
+    const answers = await Promise.all(Array.from({ length: 4 }, () => app.call('POST', '/shops/v2/staff', { token: owner.token, body })))
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
+    expect(answers.some(({ status }) => status === 201)).toBe(true)
+    expect(await listOf(app, owner)).toHaveLength(2)
+    // Of all links that went out the last one is good.
+    const joins = await Promise.all(
+      answers
+        .filter(({ status }) => status === 201)
+        .map(({ body: { inviteUrl } }) => join(app, { token: tokenOfUrl(inviteUrl), password: staffPassword })),
+    )
+    expect(joins.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
   test('taken by two at once, here and in another process, has one join', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
@@ -253,6 +270,40 @@ describe('a role', () => {
     })
     await expect(removeStaff(app.deps, as('mer_none'), other.staffId)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await listOf(app, owner)).toHaveLength(3)
+  })
+
+  test('that ends while the body of a request is on its way, for long, ends the request', async () => {
+    await using app = await testApp()
+    const owner = await app.merchant()
+    const person = await staffOf(app, owner, 'MANAGER')
+    const sendSlowly = async (onTheWay: () => Promise<unknown>) => {
+      const parts = ['{ "title":', ' "Lamp" }']
+      const body = new ReadableStream({
+        async pull(controller) {
+          if (parts.length === 1) await onTheWay()
+          const part = parts.shift()
+          if (part === undefined) controller.close()
+          else controller.enqueue(new TextEncoder().encode(part))
+        },
+      })
+      const headers = { authorization: `Bearer ${person.token}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+      const request = new Request('http://localhost/product-v2', { method: 'POST', headers, body })
+      return (await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })).status
+    }
+    expect(await sendSlowly(async () => app.clock.advance(1_500))).toBe(201)
+    const by = { actor: { id: owner.id }, shop: owner.shop }
+    const demoted = async () => {
+      app.clock.advance(1_500)
+      await changeStaff(app.deps, by, person.staffId, { role: 'READ_ONLY' })
+    }
+    expect(await sendSlowly(demoted)).toBe(403)
+    await changeStaff(app.deps, by, person.staffId, { role: 'MANAGER' })
+    const removed = async () => {
+      app.clock.advance(1_500)
+      await removeStaff(app.deps, by, person.staffId)
+    }
+    expect(await sendSlowly(removed)).toBe(404)
+    expect((await app.call('GET', '/product-v2', { token: owner.token })).body.total).toBe(1)
   })
 
   test('of the only owner cannot be another, and they cannot go; an owner who was only invited is none', async () => {

@@ -175,7 +175,7 @@ test('prices of a cart that is over are left alone', async () => {
   await store.patch(`/product-v2/${shirt.id}`, { variants: shirt.variants.map((variant) => ({ id: variant.id, price: usd(9_900) })) })
   app.clock.advance(31 * 24 * 60 * 60 * 1000)
   await refreshPrices(app.deps, id, async () => undefined)
-  await refreshPrices(app.deps, 'cart_00000000000000000000000000')
+  await refreshPrices(app.deps, 'cart_00000000000000000000000000', async () => undefined)
   const { body } = await store.guest.cart(id)
   expect(body.lines.find((line: { variantId: string }) => line.variantId === medium).unitPrice).toEqual(usd(2_000))
 })

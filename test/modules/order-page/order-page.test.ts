@@ -69,6 +69,24 @@ describe('the link of an order', () => {
     }
   })
 
+  test('shows every parcel with its tracking, and which goods are in it', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    const { id, publicUrl, lines } = await shop.bought({ ...shopper, quantity: 3 })
+    const send = async (quantity: number, trackingNumber: string) =>
+      ok(await shop.post(`/v2/orders/${id}/fulfilments`, { lines: [{ lineId: lines[0].id, quantity }], trackingNumber, carrier: 'Post' }))
+    await send(1, 'FIRST-1')
+    await send(2, 'SECOND-2')
+    const { body } = await app.call('GET', pathOf(publicUrl))
+    expect(body.tracking).toEqual({ number: 'SECOND-2', carrier: 'Post' })
+    expect(body.parcels).toMatchObject([
+      { lines: [{ lineId: lines[0].id, quantity: 1 }], trackingNumber: 'FIRST-1', carrier: 'Post' },
+      { lines: [{ lineId: lines[0].id, quantity: 2 }], trackingNumber: 'SECOND-2', carrier: 'Post' },
+    ])
+    const { text } = await app.call('GET', pathOf(publicUrl), { headers: { accept: 'text/html' } })
+    for (const shown of ['FIRST-1', 'SECOND-2', 'Mug</bdi> × 1', 'Mug</bdi> × 2']) expect(text).toContain(shown)
+  })
+
   test('is 404 for every other token, whatever it is made of, and none of it is in the log', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)

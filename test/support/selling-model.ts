@@ -206,8 +206,34 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
   changeProcessor(app, impatiently(app))
   changeProcessor(app, (processor) => withFaults(processor, () => faults.shift() ?? 'none'))
 
-  async function begin({ market, guest, partner, lines, cards }: Begin): Promise<Answer> {
+  /** What the shops have drawn up: the prices of variants, by the cart. */
+  const drafts = new Map<string, ReadonlyMap<string, number>>()
+
+  /** Of a guest whom no partner sent, and who wants several things: the shop draws up the order, at prices of its own. */
+  async function drawUp(shop: Market, { lines }: Begin): Promise<Answer> {
+    const wanted = new Map(lines.map(([variant, quantity]) => [at(shop.variants, variant) ?? '', quantity]))
+    const priceOf = (quantity: number, nth: number) => (quantity * 1_237 + nth * 391) % 5_000
+    const asked = [...wanted].map(([variantId, quantity], nth) => ({
+      variantId,
+      quantity,
+      unitPrice: { amount: priceOf(quantity, nth), currency: shop.currency },
+    }))
+    const settled = { email: 'shopper@example.com', shippingAddress: address, ...(shop.ships ? { shippingMethod: 'post' } : {}) }
+    const made = ok(await app.call('POST', '/v2/orders/drafts', { key: shop.secretKey, body: { lines: asked, ...settled } }))
+    drafts.set(made.body.cartId, new Map(asked.map(({ variantId, unitPrice }) => [variantId, unitPrice.amount])))
+    return made
+  }
+
+  async function begin(asked: Begin): Promise<Answer> {
+    const { market, guest, partner, lines, cards } = asked
     const shop = at(all, market) as Market
+    if (guest && !partner && lines.length > 1) {
+      const made = await drawUp(shop, asked)
+      const cart = { id: made.body.cartId, market: shop, auth: { key: shop.publishableKey }, key: newKey(), token: 'tok_success' }
+      for (const card of cards) await apply(cart, card)
+      carts.push(cart)
+      return made
+    }
     const auth = guest ? { key: shop.publishableKey } : { token: shop.customer }
     const body = {
       email: 'shopper@example.com',
@@ -351,6 +377,7 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
   }
 
   return {
+    drafts,
     async begin(first: readonly Begin[]): Promise<void> {
       for (const cart of first) await begin(cart)
     },

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
+import { draftFindings } from '../../../src/modules/draft-order/index.ts'
 import { orderFindings } from '../../../src/modules/order/index.ts'
 import { type Answer, type Json, testApp } from '../../support/app.ts'
 import { type Books, booksOf, eventsLost, violationsAtRest, violationsOf } from '../../support/books.ts'
@@ -38,6 +39,7 @@ test('every rule holds after every batch of doings at once, and all comes to res
     'refund',
     'refund of lines',
     'gift card',
+    'sale of a draft',
     'checkout 409',
     'USD',
     'JPY',
@@ -63,6 +65,8 @@ async function tell({ carts, batches }: Story, database: Ground['database']): Pr
   expect(violationsAtRest(end)).toEqual([])
   expect(eventsLost(before, end)).toEqual([])
   assertConserved(end)
+  assertAsDrawnUp(end, model.drafts)
+  for await (const { subject, problems } of draftFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
   for await (const { subject, problems } of orderFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   for (const { status, currency, giftCardTotal } of end.orders)
@@ -85,6 +89,18 @@ function amountsIn(value: Json): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   const own = 'amount' in value && 'currency' in value && typeof value.amount !== 'object' ? [value.amount] : []
   return [...own, ...Object.values(value).flatMap(amountsIn)]
+}
+
+/** Orders of drafts have what their shops drew up, at those prices, whatever was tried on their carts. */
+function assertAsDrawnUp({ orders, lines }: Books, drafts: ReadonlyMap<string, ReadonlyMap<string, number>>): void {
+  for (const { id, cartId, status, discountTotal } of orders) {
+    const draft = drafts.get(cartId)
+    if (!draft) continue
+    const bought = lines.filter(({ orderId }) => orderId === id).map(({ variantId, unitPrice }) => [variantId, unitPrice] as const)
+    expect(new Map(bought)).toEqual(new Map(draft))
+    expect(discountTotal).toBe(0)
+    if (status === 'CONFIRMED' || status === 'FULFILLED') note('sale of a draft')
+  }
 }
 
 /** What only orders take from holds what they left. */

@@ -146,7 +146,7 @@ const rules: readonly Rule[] = [
     files: /^src\/cli\//,
     may: [
       /^src\/(cli|demo)\//,
-      /^src\/clients\/(chain\/[\w-]+|safe-fetch|countries|service-manager)\.ts$/,
+      /^src\/clients\/(chain\/[\w-]+|safe-fetch|countries|service-manager|whole-files)\.ts$/,
       ...core,
       http,
       /^src\/(app|instance|keys|parts|server|version)\.ts$/,

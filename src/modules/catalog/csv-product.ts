@@ -7,6 +7,7 @@ import {
   Fault,
   parseBackorder,
   parseBoolean,
+  parseLowStock,
   parsePosition,
   parseQuantity,
   parseStatus,
@@ -138,6 +139,7 @@ class ProductBuilder {
         trackInventory: this.columns.indexes.has('inventoryTracker') ? row.cells.has('inventoryTracker') : undefined,
         allowBackorder,
         onHand,
+        lowStockAt: this.read(row, 'lowStockAt', parseLowStock),
         imageUrl: this.read(row, 'variantImage', parseUrl),
       }),
     }

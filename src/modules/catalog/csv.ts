@@ -1,5 +1,6 @@
 import { type CsvRecord, type CsvSource, type Rest, readRecords } from '../../core/csv-records.ts'
 import { AppError } from '../../core/errors.ts'
+import { unescaped } from '../../lib/csv-line.ts'
 import { type Currency, isCurrency } from '../../lib/money.ts'
 import { Fault, handleFromTitle, parseHandle } from './csv-cells.ts'
 import { type Columns, type Field, mapHeader } from './csv-columns.ts'
@@ -137,7 +138,7 @@ function identify(columns: Columns, cells: readonly string[]): Identity | undefi
 
 function cellOf(columns: Columns, cells: readonly string[], field: Field): string {
   const index = columns.indexes.get(field)
-  return index === undefined ? '' : (cells[index] ?? '').trim()
+  return index === undefined ? '' : unescaped(cells[index] ?? '').trim()
 }
 
 /** A row may end before the header does, as spreadsheets and hands leave out the blank cells at its end. */
@@ -145,7 +146,7 @@ function rowOf(columns: Columns, { line, cells }: CsvRecord, { isDerived }: Iden
   const known = new Map<Field, string>()
   for (const [field, index] of columns.indexes) {
     const cell = cells[index]
-    if (cell !== undefined && cell.trim() !== '') known.set(field, cell)
+    if (cell !== undefined && cell.trim() !== '') known.set(field, unescaped(cell))
   }
   return { line, cells: known, isHandleDerived: isDerived }
 }

@@ -141,7 +141,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         'products',
         ManagedProducts,
         ({ shop, query: { status } }: Asked<Static<typeof ListManaged>>, slice) => listProducts(deps, shop, status, slice),
-        { table: productTable },
+        { table: productTable(() => deps.clock.now()), order: 'asc' },
       ),
       query: ListManaged,
       response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },

@@ -241,16 +241,17 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const product = await from.first(wholes.byHandle, { shopId, handle })
       return product ? { product, variants: await variantsOf(from, product.id) } : undefined
     },
-    /** The shop's products for its own people, newest first. */
+    /** The shop's products for its own people, newest first; the whole list oldest first, as whoever reads it in makes them. */
     async list(
       shopId: string,
       status: Product['status'] | undefined,
       { limit, offset, after }: Slice,
     ): Promise<{ wholes: Whole[]; total: number }> {
-      const beyond = typeof after === 'string' ? lt(products.id, after) : undefined
+      const beyond = typeof after === 'string' ? gt(products.id, after) : undefined
       const condition = and(eq(products.shopId, shopId), status ? eq(products.status, status) : undefined, beyond)
       const [totals] = after === undefined ? await read.select({ n: count() }).from(products).where(condition) : []
-      const rows = await read.select().from(products).where(condition).orderBy(desc(products.id)).limit(limit).offset(offset)
+      const order = after === undefined ? desc(products.id) : asc(products.id)
+      const rows = await read.select().from(products).where(condition).orderBy(order).limit(limit).offset(offset)
       const parts =
         rows.length === 0
           ? []

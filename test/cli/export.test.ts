@@ -31,7 +31,7 @@ describeProcesses('souk export', () => {
     expect([printed.status, printed.stderr]).toEqual([0, ''])
     const all = rowsOf(printed.stdout)
     expect(all.map(({ number }) => Number(number))).toEqual(Array.from({ length: orders }, (_, nth) => orders - nth))
-    expect([all[0]?.total, all[0]?.email]).toEqual(['30.00', "'=a@example.com"])
+    expect([all[0]?.['total'], all[0]?.['email']]).toEqual(['30.00', "'=a@example.com"])
     const file = join(dataDir, 'orders.csv')
     expect(await souk(['export', 'orders', file, '--shop', 'a-shop'], dataDir)).toEqual({ status: 0, stdout: '', stderr: '' })
     expect(readFileSync(file, 'utf8')).toBe(printed.stdout)

@@ -64,7 +64,7 @@ processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
     },
   },
   import: {
-    summary: 'Import the products of a Shopify CSV into a shop',
+    summary: 'Import the products of a Shopify or WooCommerce CSV into a shop',
     positionals: ['FILE'],
     flags: {
       shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
@@ -75,7 +75,7 @@ processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
       'fetch-images': { meaning: "Then take the pictures that the shop's products show from other servers into the shop's own" },
       'data-dir': dataDir,
     },
-    details: `Takes both dialects of Shopify's product export. A product with a bad row is left out and named, the others are
+    details: `Takes both dialects of Shopify's product export, and WooCommerce's, told apart by the header. A product with a bad row is left out and named, the others are
 stored, and the exit status is 1. Works beside a running server. Stopped half-way (Ctrl-C: exit status 130), run it
 again: nothing is made twice.
 

@@ -69,7 +69,7 @@ const option = (nth: number): Record<string, (line: Line) => Cell> => ({
 const columns: Record<string, (line: Line) => Cell> = {
   Handle: ({ product }) => product.handle,
   Title: ofProduct(({ title }) => title),
-  'Body (HTML)': ofProduct(({ descriptionHtml }) => descriptionHtml),
+  'Body (HTML)': ofProduct(({ descriptionHtml }) => descriptionHtml.trimStart()),
   Vendor: ofProduct(({ vendor }) => vendor),
   Type: ofProduct(({ type }) => type),
   Tags: ofProduct(({ tags }) => tags.join(', ')),

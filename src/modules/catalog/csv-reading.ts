@@ -53,12 +53,6 @@ function refuseExtraCells(line: number, count: number, columns: { readonly count
     throw invalid(`Row ${line} has ${count} cells, but the header has ${columns.count}: put cells that contain a comma in quotes.`)
 }
 
-/** The names in the header of a file. @throws AppError INVALID for one that is empty */
-export async function headerOf(source: CsvSource, how: Pick<CsvOptions, 'signal' | 'rest'>): Promise<readonly string[]> {
-  for await (const { columns } of readTable(source, (cells) => ({ count: cells.length, cells }), how)) return columns.cells
-  throw invalid('The file is empty.')
-}
-
 /** A row with what it holds, however its columns are told. */
 type Held = { readonly line: number; readonly cells: ReadonlyMap<unknown, string> }
 export type Group<Row extends Held> = {

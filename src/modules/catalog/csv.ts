@@ -5,7 +5,7 @@ import { Fault, handleFromTitle, parseHandle } from './csv-cells.ts'
 import { type Columns, type Field, mapHeader } from './csv-columns.ts'
 import type { CsvItem } from './csv-items.ts'
 import { buildProduct, type ProductRows, type Row, rejected, rowsMax } from './csv-product.ts'
-import { type CsvOptions, changed, type Group, headerOf, invalid, OpenGroups, productsMax, readTable, tooMany } from './csv-reading.ts'
+import { type CsvOptions, changed, type Group, invalid, OpenGroups, productsMax, readTable, tooMany } from './csv-reading.ts'
 import { isWooHeader, readWooProducts } from './csv-woo.ts'
 import { imagesMax, variantsMax } from './domain.ts'
 
@@ -24,20 +24,20 @@ const refusedKeyMaxLength = 255
  */
 export async function* readProducts(source: CsvSource, options: CsvOptions): AsyncGenerator<CsvItem> {
   if (!isCurrency(options.currency)) throw invalid('currency must be an ISO 4217 code.')
-  if (isWooHeader(await headerOf(source, options))) {
-    yield* readWooProducts(source, options)
-    return
-  }
   const plan = await findLastRows(source, options)
-  yield* assemble(source, plan, options.currency, options)
+  if (plan) yield* assemble(source, plan, options.currency, options)
+  else yield* readWooProducts(source, options)
 }
 
 type Plan = { readonly lastLines: ReadonlyMap<string, number>; readonly rows: number }
 
-async function findLastRows(source: CsvSource, { signal, limits, rest }: CsvOptions): Promise<Plan> {
+/** Undefined for a file of WooCommerce's. */
+async function findLastRows(source: CsvSource, { signal, limits, rest }: CsvOptions): Promise<Plan | undefined> {
   const lastLines = new Map<string, number>()
   let rows = 0
-  for await (const { columns, records } of readTable(source, mapHeader, { signal, rest })) {
+  const mapAny = (header: readonly string[]) => (isWooHeader(header) ? { count: header.length, isWoo: true as const } : mapHeader(header))
+  for await (const { columns, records } of readTable(source, mapAny, { signal, rest })) {
+    if ('isWoo' in columns) return undefined
     for (const { line, cells } of records) {
       rows += 1
       const identity = identify(columns, cells)

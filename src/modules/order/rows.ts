@@ -6,9 +6,9 @@ import { orderRowsOf } from './rows-store.ts'
 
 /** A piece of a shop's orders that a query finds, for a list that is told whole. @throws AppError INVALID, as `filterOf` */
 export async function orderRows(
-  { db }: Pick<OrderDeps, 'db'>,
+  { db, orderStore }: Pick<OrderDeps, 'db' | 'orderStore'>,
   query: OrderQuery & { shopId: string },
   slice: Slice,
 ): Promise<{ data: OrderRow[] }> {
-  return { data: await orderRowsOf(db.read, filterOf(query), slice) }
+  return { data: await orderRowsOf(db.read, query.shopId, orderStore.conditionsOf(filterOf(query)), slice) }
 }

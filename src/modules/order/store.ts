@@ -277,6 +277,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return { number }
     },
     ...orderMoves,
+    conditionsOf,
     /** Notes when somebody needs to look at an order again, or that nobody does, unless somebody has changed it since. */
     async comeToRest(
       tx: Writer,
@@ -397,7 +398,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 const emailOf = sql`lower(${orders.email})`
 
 /** What narrows a list, besides its shop. */
-export function conditionsOf(filter: OrderFilter): SQL[] {
+function conditionsOf(filter: OrderFilter): SQL[] {
   const { shopId, status, paymentStatus, customerId, number, id, email, emailPart, from, until } = filter
   const same = [
     status === undefined ? undefined : eq(orders.status, status),

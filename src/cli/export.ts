@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { createApp } from '../app.ts'
 import { writeWhole } from '../clients/whole-files.ts'
 import { type Asked, type CsvList, csvPieces } from '../core/csv-list.ts'
@@ -29,6 +30,7 @@ export async function exportList({ config, positionals: [what = '', file = '-'],
     if (!list) throw new UsageError(`There is no list of that name: ${[...lists.keys()].sort().join(', ')}`)
     const shop = await shopContextNamed(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
+    beLowest()
     const progress = createProgress({ total: 0, label: 'Exporting', stream: process.stderr, unit: 'records' })
     const pieces = told(list, shop, days, (records) => progress.at(records))
     try {
@@ -39,6 +41,15 @@ export async function exportList({ config, positionals: [what = '', file = '-'],
     }
     return 0
   })
+}
+
+/** A server beside goes first. */
+function beLowest(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_LOW)
+  } catch {
+    // Where it is not for us to say, it goes on as it is.
+  }
 }
 
 /** The lists that a shop has as a whole, as the routes state them. */

@@ -153,7 +153,7 @@ const rules: readonly Rule[] = [
     files: /^src\/cli\//,
     may: [
       /^src\/(cli|demo)\//,
-      /^src\/clients\/(chain\/[\w-]+|safe-fetch|countries|erased-list|service-manager)\.ts$/,
+      /^src\/clients\/(chain\/[\w-]+|safe-fetch|countries|erased-list|service-manager|whole-files)\.ts$/,
       ...core,
       http,
       /^src\/(app|instance|keys|parts|server|version)\.ts$/,

@@ -64,7 +64,7 @@ processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
     },
   },
   import: {
-    summary: 'Import the products, or the customers, of a Shopify CSV into a shop',
+    summary: 'Import the products of a Shopify or WooCommerce CSV, or the customers of a Shopify CSV, into a shop',
     positionals: ['FILE'],
     flags: {
       shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
@@ -76,7 +76,7 @@ processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
       'fetch-images': { meaning: "Then take the pictures that the shop's products show from other servers into the shop's own" },
       'data-dir': dataDir,
     },
-    details: `Takes both dialects of Shopify's product export. A product with a bad row is left out and named, the others are
+    details: `Takes both dialects of Shopify's product export, and WooCommerce's, told apart by the header. A product with a bad row is left out and named, the others are
 stored, and the exit status is 1. Works beside a running server. Stopped half-way (Ctrl-C: exit status 130), run it
 again: nothing is made twice.
 
@@ -91,6 +91,25 @@ With --fetch-images, pictures that products of the shop show from other servers 
 (see MEDIA_…). Addresses in private networks are not called but for OUTGOING_ALLOWED_NETWORKS. Where one cannot be had the product keeps
 its address, it is named, and the exit status is 1; run again, it goes on with those.`,
     run: async (input) => (await import('./import.ts')).importFile(input),
+  },
+  export: {
+    summary: 'Export a list of a shop as CSV: orders, products, customers and others',
+    positionals: ['LIST', '[FILE]'],
+    flags: {
+      shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
+      from: { value: 'DAY', meaning: 'Only records made on this day or later, as 2026-01-31, UTC' },
+      to: { value: 'DAY', meaning: 'Only records made on this day or earlier' },
+      force: { meaning: 'Replace FILE when it exists' },
+      'data-dir': dataDir,
+    },
+    details: `The columns and the order are those of the route's answer as text/csv; \`souk export any --shop NAME\` says which lists there are.
+Without FILE, or with -, on standard output. A FILE gets its name once it is whole, and is for its owner alone. Read a piece at a time, beside
+a running server: what is made after it began is not in it, and each record is as it was when it was read.
+
+Products come in the columns of Shopify, oldest first, and \`souk import\` reads them back.
+
+  souk export orders --shop my-shop --from 2026-01-01 --to 2026-01-31 january.csv`,
+    run: async (input) => (await import('./export.ts')).exportList(input),
   },
   backup: {
     summary: 'Back up the database and its documents, beside a running server',

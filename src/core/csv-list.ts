@@ -28,10 +28,10 @@ export type CsvList<Row = unknown, Query = object, Params = object> = {
 export type CsvPiece = { readonly text: string; readonly records: number }
 
 /** A piece is read and written at a stretch: nobody else has the thread meanwhile. */
-const piece = { first: 50, min: 5, max: 500, characters: 64 * 1024 }
+const piece = { first: 50, min: 5, max: 500, characters: 32 * 1024 }
 
 /**
- * Tells a list whole, in pieces of some 64 KB, each read when it is asked for: no more than one is in memory, and between two nothing is held open. What
+ * Tells a list whole, in pieces of some 32 KB, each read when it is asked for: no more than one is in memory, and between two nothing is held open. What
  * is added after it has begun is not in it, and each record is as it was when it was read.
  * @param only of the records of a piece, those that are told
  * @throws Error where a list does not go on behind what it was asked to: it would never end

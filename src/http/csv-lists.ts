@@ -35,7 +35,7 @@ const exportMaxMs = 60 * 60_000
  * `{ csv: csvOf('orders', Orders, read) }` on a merchant's list: `accept: text/csv` answers all of it, whatever `page` and `limit` say. State it after
  * `access`. test/http/csv-lists.test.ts holds every list to it.
  */
-export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportPace' | 'log'>) =>
+export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportShare' | 'log'>) =>
   new Elysia({ name: 'http.csv-lists' }).macro({
     csv: (list: CsvList) => ({
       detail: { 'x-csv': list } as object,
@@ -52,37 +52,42 @@ export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots
     }),
   })
 
-type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportPace' | 'log'>
+type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log'>
 
 /** The whole of a list, read as it is sent: whoever stops reading holds a place among exports, until the connection is silent for too long, and nothing else. */
 async function exported(deps: Exporting, list: CsvList, asked: Asked, request: Request): Promise<Response> {
-  const { clock, exportSlots, log } = deps
+  const { clock, exportSlots, exportShare, log } = deps
   const leave = exportSlots.take(asked.shop.id)
   request.signal.addEventListener('abort', leave, { once: true })
   const pieces = csvPieces(list, asked)
+  const following = () => exportShare.run(() => pieces.next())
+  let hasLeft = false
   const startedAt = clock.monotonic()
   try {
     // What is refused, is refused with its own status.
-    let next: IteratorResult<CsvPiece, void> | undefined = await inTurn(deps, pieces)
+    let next: IteratorResult<CsvPiece, void> | undefined = await following()
     const encoder = new TextEncoder()
     const body = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
           try {
             if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export was read too slowly')
-            const { done, value } = next ?? (await inTurn(deps, pieces))
+            const { done, value } = next ?? (await following())
             next = undefined
+            if (hasLeft) return
             if (!done) return controller.enqueue(encoder.encode(value.text))
             leave()
             controller.close()
           } catch (error) {
             leave()
+            if (hasLeft) return
             log.error('export.broken', { list: list.name, error })
             // An answer that has begun can only break off, so that nobody takes it for the whole; Bun would print any error with the source around it.
             controller.error(undefined)
           }
         },
         async cancel() {
+          hasLeft = true
           leave()
           await pieces.return()
         },
@@ -93,18 +98,5 @@ async function exported(deps: Exporting, list: CsvList, asked: Asked, request: R
   } catch (error) {
     leave()
     throw error
-  }
-}
-
-/** The next piece, once it is this export's turn; after it the others of the process have theirs. */
-async function inTurn({ exportPace }: Exporting, pieces: AsyncGenerator<CsvPiece, void>) {
-  const paced = await exportPace.enter()
-  try {
-    const next = await pieces.next()
-    await paced.rest()
-    return next
-  } finally {
-    paced.leave()
-    await new Promise<void>((resume) => setImmediate(resume))
   }
 }

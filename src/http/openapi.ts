@@ -284,7 +284,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
 
 /** Of every list that is told whole; see csv-lists.ts. */
 const csvDescription =
-  '`accept: text/csv` answers the whole list as a file, whatever `page` and `limit` say, in the order of ids (orders by number), the newest first: for merchants and the secret key, two at a time of a shop, else 429. What is added meanwhile is not in it; each record is as it was when it was read. Amounts are decimals of major units. One that breaks off ends without the end of its transfer encoding: the connection is cut.'
+  '`accept: text/csv` answers the whole list as a file, whatever `page` and `limit` say, in the order of ids, the newest first (orders by number, products the oldest first): for merchants and the secret key, two at a time of a shop, else 429. What is added meanwhile is not in it; each record is as it was when it was read. Amounts are decimals of major units. One that breaks off ends without the end of its transfer encoding: the connection is cut.'
 
 const camelCase = (text: string) => text.replace(/[^a-zA-Z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
 

@@ -7,6 +7,7 @@ import { createOperatorGuard, type WhereReason } from '../core/operator-guard.ts
 import type { Admitted } from '../core/principal.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createPace } from '../lib/pace.ts'
+import { createShare } from '../lib/share.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
@@ -31,8 +32,8 @@ const resolverPerMinute = 60
 
 /** Of the thread's time, while requests come that want it: three quarters are theirs, and one is for long work. */
 const othersShare = 3
-/** The same for lists that are told whole, for which nobody waits but whoever saves them. */
-const othersShareOfExports = 8
+/** Lists that are told whole rest so many times as long as they work, while others ask for something. */
+const exportRests = 8
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 const pause = () => sleep(1)
@@ -120,8 +121,8 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     /** For requests that work long; they share it. */
     pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
     exportSlots: createExportSlots(),
-    /** The same for lists that are told whole. */
-    exportPace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare: othersShareOfExports }),
+    /** Theirs of the thread. */
+    exportShare: createShare({ now: () => performance.now(), sleep, seen: requestCounts.seen, times: exportRests }),
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */

@@ -64,6 +64,12 @@ export const parseQuantity: CellParser<number> = (text) => {
     : new Fault('Must be a whole number from -1000000 to 1000000, without separators.')
 }
 
+/** From how many on hand a variant is told of. */
+export const parseLowStock: CellParser<number> = (text) => {
+  const quantity = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+  return quantity <= quantityMax ? quantity : new Fault('Must be a whole number from 0 to 1000000, without separators.')
+}
+
 export const parseWeight: CellParser<number> = (text) => {
   const grams = /^\d{1,12}(\.\d{0,20})?$/.test(text) ? Number(text) : Number.NaN
   return grams <= weightMaxGrams

@@ -33,6 +33,8 @@ const aliases = {
   inventoryTracker: ['Variant Inventory Tracker', 'Inventory tracker'],
   allowBackorder: ['Variant Inventory Policy', 'Continue selling when out of stock'],
   onHand: ['Variant Inventory Qty', 'Inventory quantity'],
+  // Of ours: Shopify has none.
+  lowStockAt: ['Low stock at'],
   variantImage: ['Variant Image', 'Variant image URL'],
   imageUrl: ['Image Src', 'Product image URL'],
   imagePosition: ['Image Position'],

@@ -43,6 +43,7 @@ type Line = {
   readonly isFirst: boolean
   readonly variant: ExportedVariant | undefined
   readonly image: Image | undefined
+  readonly now: number
 }
 
 const ofProduct =
@@ -68,11 +69,12 @@ const option = (nth: number): Record<string, (line: Line) => Cell> => ({
 const columns: Record<string, (line: Line) => Cell> = {
   Handle: ({ product }) => product.handle,
   Title: ofProduct(({ title }) => title),
-  'Body (HTML)': ofProduct(({ descriptionHtml }) => descriptionHtml),
+  'Body (HTML)': ofProduct(({ descriptionHtml }) => descriptionHtml.trimStart()),
   Vendor: ofProduct(({ vendor }) => vendor),
   Type: ofProduct(({ type }) => type),
   Tags: ofProduct(({ tags }) => tags.join(', ')),
-  Published: ofProduct(({ publishedAt }) => word(publishedAt !== null)),
+  Published: ({ product: { publishedAt }, isFirst, now }) =>
+    isFirst ? word(publishedAt !== null && Date.parse(publishedAt) <= now) : null,
   ...option(0),
   ...option(1),
   ...option(2),
@@ -102,14 +104,19 @@ const columns: Record<string, (line: Line) => Cell> = {
 }
 const cells = Object.values(columns)
 
-/** One line a variant, and more where there are more pictures than variants. */
-export const productTable: Table<ExportedProduct> = {
+/**
+ * One line a variant, and more where there are more pictures than variants. No column of Shopify's says when a product will be seen: what is not
+ * yet is not published in the file.
+ * @param now milliseconds
+ */
+export const productTable = (now: () => number): Table<ExportedProduct> => ({
   header: Object.keys(columns),
   linesOf(product) {
     const { variants, images } = product
+    const at = now()
     return Array.from({ length: Math.max(variants.length, images.length, 1) }, (_, nth) => {
-      const line = { product, isFirst: nth === 0, variant: variants[nth], image: images[nth] }
+      const line = { product, isFirst: nth === 0, variant: variants[nth], image: images[nth], now: at }
       return cells.map((cell) => cell(line))
     })
   },
-}
+})

@@ -21,6 +21,7 @@ export type ImportedVariant = {
   trackInventory?: boolean | null
   allowBackorder?: boolean | null
   onHand?: number | null
+  lowStockAt?: number | null
   imageUrl?: string | null
 }
 

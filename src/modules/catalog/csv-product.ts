@@ -7,6 +7,7 @@ import {
   Fault,
   parseBackorder,
   parseBoolean,
+  parseLowStock,
   parsePosition,
   parseQuantity,
   parseStatus,
@@ -21,7 +22,13 @@ import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError
 import { imagesMax, variantsMax } from './domain.ts'
 
 /** One record of a product. `cells` holds the known columns only; blank cells are left out. */
-export type Row = { readonly line: number; readonly cells: ReadonlyMap<Field, string>; readonly isHandleDerived: boolean }
+export type Row = {
+  readonly line: number
+  readonly cells: ReadonlyMap<Field, string>
+  readonly isHandleDerived: boolean
+  /** Where a field was read, if that is another line. */
+  readonly lines?: ReadonlyMap<Field, number>
+}
 
 export type ProductRows = {
   /** A fault when the handle cannot be used; the column is the one that it was read from. */
@@ -138,6 +145,7 @@ class ProductBuilder {
         trackInventory: this.columns.indexes.has('inventoryTracker') ? row.cells.has('inventoryTracker') : undefined,
         allowBackorder,
         onHand,
+        lowStockAt: this.read(row, 'lowStockAt', parseLowStock),
         imageUrl: this.read(row, 'variantImage', parseUrl),
       }),
     }
@@ -246,7 +254,7 @@ class ProductBuilder {
   }
 
   private report(row: Row, field: Field, message: string): void {
-    this.errors.push({ row: row.line, ...this.columnOf(field), message })
+    this.errors.push({ row: row.lines?.get(field) ?? row.line, ...this.columnOf(field), message })
   }
 
   private columnOf(field: Field): { column?: string } {

@@ -1,39 +1,22 @@
-import { type CsvRecord, type CsvSource, type Rest, readRecords } from '../../core/csv-records.ts'
-import { AppError } from '../../core/errors.ts'
+import type { CsvRecord, CsvSource } from '../../core/csv-records.ts'
+import { unescaped } from '../../lib/csv-line.ts'
 import { type Currency, isCurrency } from '../../lib/money.ts'
 import { Fault, handleFromTitle, parseHandle } from './csv-cells.ts'
 import { type Columns, type Field, mapHeader } from './csv-columns.ts'
 import type { CsvItem } from './csv-items.ts'
 import { buildProduct, type ProductRows, type Row, rejected, rowsMax } from './csv-product.ts'
+import { type CsvOptions, changed, type Group, invalid, OpenGroups, productsMax, readTable, tooMany } from './csv-reading.ts'
+import { isWooHeader, readWooProducts } from './csv-woo.ts'
 import { imagesMax, variantsMax } from './domain.ts'
 
 export type { CsvSource } from '../../core/csv-records.ts'
+export type { CsvLimits, CsvOptions } from './csv-reading.ts'
 
-export type CsvOptions = {
-  currency: string
-  /** Told how far the second pass has come, in which products are read; ends at the file's size. */
-  onProgress?: (bytesRead: number) => void
-  /** Ends the reading at the next slice of the file: its reason is thrown. */
-  signal?: AbortSignal | undefined
-  /** A file with more is refused before anything of it is read for good. */
-  limits?: CsvLimits | undefined
-  /** Between two slices of the file; a turn of the loop unless told otherwise. */
-  rest?: Rest | undefined
-}
-export type CsvLimits = { rows: number; products: number }
-
-/** Bounds the map of pass one. */
-const productsMax = 1_000_000
-/** Bounds the rows of unfinished products in pass two: characters of their cells, plus what a row takes beside them. */
-const heldMaxCharacters = 128 * 1024 * 1024
-const rowOverheadCharacters = 512
 /** Long enough to tell apart the handles that are refused, whose length nothing else limits. */
 const refusedKeyMaxLength = 255
 
-const invalid = (message: string) => new AppError('INVALID', message)
-
 /**
- * Reads the products of a Shopify export, old or new dialect, in the order of their last rows. The source is read
+ * Reads the products of a Shopify export, old or new dialect, or of a WooCommerce export, in the order of their last rows. The source is read
  * twice: rows of one product need not be adjacent, so the first pass finds each product's last row, and the second holds
  * a product's rows until then. What is wrong with the file as a whole is thrown as `INVALID` before the first product;
  * what is wrong with a row rejects its product, and the others go on.
@@ -42,15 +25,19 @@ const invalid = (message: string) => new AppError('INVALID', message)
 export async function* readProducts(source: CsvSource, options: CsvOptions): AsyncGenerator<CsvItem> {
   if (!isCurrency(options.currency)) throw invalid('currency must be an ISO 4217 code.')
   const plan = await findLastRows(source, options)
-  yield* assemble(source, plan, options.currency, options)
+  if (plan) yield* assemble(source, plan, options.currency, options)
+  else yield* readWooProducts(source, options)
 }
 
 type Plan = { readonly lastLines: ReadonlyMap<string, number>; readonly rows: number }
 
-async function findLastRows(source: CsvSource, { signal, limits, rest }: CsvOptions): Promise<Plan> {
+/** Undefined for a file of WooCommerce's. */
+async function findLastRows(source: CsvSource, { signal, limits, rest }: CsvOptions): Promise<Plan | undefined> {
   const lastLines = new Map<string, number>()
   let rows = 0
-  for await (const { columns, records } of readTable(source, { signal, rest })) {
+  const mapAny = (header: readonly string[]) => (isWooHeader(header) ? { count: header.length, isWoo: true as const } : mapHeader(header))
+  for await (const { columns, records } of readTable(source, mapAny, { signal, rest })) {
+    if ('isWoo' in columns) return undefined
     for (const { line, cells } of records) {
       rows += 1
       const identity = identify(columns, cells)
@@ -63,18 +50,15 @@ async function findLastRows(source: CsvSource, { signal, limits, rest }: CsvOpti
   return { lastLines, rows }
 }
 
-const tooMany = (what: string, most: number) =>
-  new AppError('TOO_LARGE', `The file has more than ${most} ${what}: split it, or have it imported by the command \`souk import\``)
-
 async function* assemble(
   source: CsvSource,
   plan: Plan,
   currency: Currency,
   how: Pick<CsvOptions, 'onProgress' | 'signal' | 'rest'>,
 ): AsyncGenerator<CsvItem> {
-  const groups = new OpenGroups()
+  const groups = new OpenGroups<Row>()
   let rows = 0
-  for await (const { columns, records } of readTable(source, how)) {
+  for await (const { columns, records } of readTable(source, mapHeader, how)) {
     for (const record of records) {
       rows += 1
       const identity = identify(columns, record.cells)
@@ -89,32 +73,6 @@ async function* assemble(
     }
   }
   if (rows !== plan.rows || groups.size > 0) throw changed()
-}
-
-const changed = () => invalid('The file changed while it was read: try again.')
-
-/** The header's columns with each batch of records below it; rows that are blank from end to end are left out. */
-async function* readTable(
-  source: CsvSource,
-  { signal, onProgress, rest }: Pick<CsvOptions, 'onProgress' | 'signal' | 'rest'>,
-): AsyncGenerator<{ columns: Columns; records: CsvRecord[] }> {
-  let columns: Columns | undefined
-  for await (const batch of readRecords(source, { ...(onProgress ? { onProgress } : {}), ...(rest ? { rest } : {}) })) {
-    signal?.throwIfAborted()
-    const records = batch.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
-    const header = columns ? undefined : records.shift()
-    if (header) columns = mapHeader(header.cells)
-    if (!columns) continue
-    for (const { line, cells } of records) refuseExtraCells(line, cells.length, columns)
-    yield { columns, records }
-  }
-  if (!columns) throw invalid('The file is empty.')
-}
-
-/** An unquoted comma moves every later cell, perhaps the handle: nothing in the row can be trusted, so the file is refused. */
-function refuseExtraCells(line: number, count: number, columns: Columns): void {
-  if (count > columns.count)
-    throw invalid(`Row ${line} has ${count} cells, but the header has ${columns.count}: put cells that contain a comma in quotes.`)
 }
 
 type Identity = {
@@ -137,7 +95,7 @@ function identify(columns: Columns, cells: readonly string[]): Identity | undefi
 
 function cellOf(columns: Columns, cells: readonly string[], field: Field): string {
   const index = columns.indexes.get(field)
-  return index === undefined ? '' : (cells[index] ?? '').trim()
+  return index === undefined ? '' : unescaped(cells[index] ?? '').trim()
 }
 
 /** A row may end before the header does, as spreadsheets and hands leave out the blank cells at its end. */
@@ -145,7 +103,7 @@ function rowOf(columns: Columns, { line, cells }: CsvRecord, { isDerived }: Iden
   const known = new Map<Field, string>()
   for (const [field, index] of columns.indexes) {
     const cell = cells[index]
-    if (cell !== undefined && cell.trim() !== '') known.set(field, cell)
+    if (cell !== undefined && cell.trim() !== '') known.set(field, unescaped(cell))
   }
   return { line, cells: known, isHandleDerived: isDerived }
 }
@@ -156,53 +114,7 @@ function nameless({ line }: CsvRecord, columns: Columns): CsvItem {
   return rejected([{ row: line, ...(column === undefined ? {} : { column }), message }], 1)
 }
 
-type Group = { readonly handle: ProductRows['handle']; readonly firstLine: number; rows: Row[]; count: number; held: number }
-
-/** The products whose last row is still to come. */
-class OpenGroups {
-  private readonly groups = new Map<string, Group>()
-  private held = 0
-
-  get size(): number {
-    return this.groups.size
-  }
-
-  add({ key, handle }: Identity, row: Row): void {
-    const group = this.groups.get(key) ?? { handle, firstLine: row.line, rows: [], count: 0, held: 0 }
-    this.groups.set(key, group)
-    group.count += 1
-    if (group.count > rowsMax) this.drop(group)
-    else this.hold(group, row)
-  }
-
-  take(key: string): Group | undefined {
-    const group = this.groups.get(key)
-    this.groups.delete(key)
-    this.held -= group?.held ?? 0
-    return group
-  }
-
-  private hold(group: Group, row: Row): void {
-    let characters = rowOverheadCharacters
-    for (const cell of row.cells.values()) characters += cell.length
-    group.rows.push(row)
-    group.held += characters
-    this.held += characters
-    if (this.held > heldMaxCharacters)
-      throw invalid(
-        `Row ${row.line}: too many products are unfinished here. Sort the file by handle, so that each product's rows are together.`,
-      )
-  }
-
-  /** The product is lost anyway, so that only its number of rows matters. */
-  private drop(group: Group): void {
-    this.held -= group.held
-    group.held = 0
-    group.rows = []
-  }
-}
-
-function finish(group: Group | undefined, columns: Columns, currency: Currency): CsvItem {
+function finish(group: Group<Row> | undefined, columns: Columns, currency: Currency): CsvItem {
   if (!group) throw changed()
   const { handle, rows, count, firstLine } = group
   if (count <= rowsMax) return buildProduct({ handle, rows }, columns, currency)

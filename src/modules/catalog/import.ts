@@ -286,7 +286,7 @@ function variantInput(variant: ImportedVariant, currency: string, known: Variant
   const amount = (value: number | null | undefined): Money | null | undefined =>
     value === null || value === undefined ? value : { amount: value, currency }
   return {
-    ...pick(variant, 'optionValues', 'imageUrl', 'sku', 'barcode'),
+    ...pick(variant, 'optionValues', 'imageUrl', 'sku', 'barcode', 'lowStockAt'),
     id: known?.id,
     price: priceOf(variant, currency, known),
     compareAtPrice: amount(variant.compareAtPrice),

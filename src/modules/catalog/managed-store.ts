@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import { managedSearch } from '../../../db/search.ts'
@@ -48,20 +48,23 @@ export const managedStore = {
   },
 }
 
-/** A piece of a list that is read whole: every product is looked at, and no limit keeps any of them out. None comes at the end alone. */
+/**
+ * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, and no limit keeps any of them
+ * out. None comes at the end alone.
+ */
 async function pieceOf(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<Whole[]> {
-  for (let below = after; ; ) {
-    const beyond = typeof below === 'string' ? lt(products.id, below) : undefined
+  for (let last = after; ; ) {
+    const beyond = typeof last === 'string' ? gt(products.id, last) : undefined
     const rows = await read
       .select({ id: products.id })
       .from(products)
       .where(and(eq(products.shopId, filter.shopId), beyond))
-      .orderBy(desc(products.id))
+      .orderBy(asc(products.id))
       .limit(limit)
     const ids = rows.map(({ id }) => id)
-    const found = (await wholesOf(read, ids)).filter((whole) => isFoundBy(whole, filter))
+    const found = (await wholesOf(read, ids)).filter((whole) => isFoundBy(whole, filter)).reverse()
     if (found.length > 0 || ids.length < limit) return found
-    below = ids.at(-1)
+    last = ids.at(-1)
   }
 }
 

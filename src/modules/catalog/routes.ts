@@ -142,7 +142,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         ManagedProducts,
         ({ shop, query: { page: _, limit: __, ...query } }: Asked<Static<typeof ListManaged>>, slice) =>
           listProducts(deps, shop, query, slice),
-        { table: productTable },
+        { table: productTable(() => deps.clock.now()), order: 'asc' },
       ),
       query: ListManaged,
       response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },
@@ -277,8 +277,10 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         query: ImportQuery,
         response: { 200: ImportReport, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
-          summary: 'Import a Shopify product CSV',
+          summary: 'Import a product CSV of Shopify or WooCommerce',
           description: `The body is the file (\`text/csv\`, at most 20 MB, ${importLimits.rows} rows and ${importLimits.products} products; larger ones by the command \`souk import\`), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice. With \`overwrite\`, variants that the file does not name stay, and so do counts and tracking unless \`stock\` is asked for.
+
+Files of WooCommerce's exporter are told by their header (\`Type\` and \`Name\`). Variations may stand before or after their product, which they name by SKU or \`id:\`. Handles come from names: of two products that give the same one, the second is refused. Grouped and external products, variations for any value of an attribute or counted with their product, and blank prices are refused by row; \`virtual\` needs no shipping; a variation that is switched off is counted, and there is none; a sale price with dates is left out, since it would stay for ever; what is hidden from the catalogue is a draft; \`zero-rate\` is not taxable; the last name of the first category becomes the type, and all categories become tags.
 
 One import of a shop at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was stored by then stays. Sending the file again goes on; with \`overwrite\` it begins anew, so send the rest of it.`,
         },

@@ -1,6 +1,7 @@
 import type { Slice } from '../../lib/page.ts'
 import type { OrderRow } from './csv.ts'
 import { filterOf, type OrderQuery } from './domain.ts'
+import { findingStore } from './finding-store.ts'
 import type { OrderDeps } from './parts.ts'
 import { orderRowsOf } from './rows-store.ts'
 
@@ -10,5 +11,5 @@ export async function orderRows(
   query: OrderQuery & { shopId: string },
   slice: Slice,
 ): Promise<{ data: OrderRow[] }> {
-  return { data: await orderRowsOf(db.read, filterOf(query), slice) }
+  return { data: await orderRowsOf(db.read, query.shopId, await findingStore.numbersAfter(db.read, filterOf(query), slice)) }
 }

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync, statSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { createApp } from '../app.ts'
+import { writeWhole } from '../clients/whole-files.ts'
+import { type Asked, type CsvList, csvPieces } from '../core/csv-list.ts'
+import { OperatorError } from '../core/errors.ts'
+import type { ShopContext } from '../core/principal.ts'
+import { dayMs, isDay, startOf } from '../lib/day.ts'
+import { shopContextNamed } from '../modules/shop/index.ts'
+import type { AppDeps } from '../parts.ts'
+import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
+import { onInterruption } from './interruption.ts'
+import { createPrinter } from './printer.ts'
+import { createProgress } from './progress.ts'
+import { withExistingInstance } from './with-instance.ts'
+
+/** `souk export`: a list of a shop, whole, into a file or on standard output, beside a running server. */
+export async function exportList({ config, positionals: [what = '', file = '-'], values, switches }: Input): Promise<number> {
+  const shopName = values.get('shop')
+  if (shopName === undefined) throw new UsageError('--shop is missing: `souk export orders --shop NAME FILE`')
+  const days = { from: dayOf(values, 'from'), to: dayOf(values, 'to') }
+  if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
+  if (file !== '-' && !switches.has('force') && statSync(file, { throwIfNoEntry: false }))
+    throw new OperatorError(`${file} is there already: name another file, or say --force`)
+  return withExistingInstance(config(), async ({ deps }) => {
+    const lists = listsOf(deps)
+    const list = lists.get(what)
+    if (!list) throw new UsageError(`There is no list of that name: ${[...lists.keys()].sort().join(', ')}`)
+    const shop = await shopContextNamed(deps, shopName)
+    if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
+    beLowest()
+    const progress = createProgress({ total: 0, label: 'Exporting', stream: process.stderr, unit: 'records' })
+    const pieces = told(list, shop, days, (records) => progress.at(records))
+    try {
+      if (file === '-') await print(pieces)
+      else await write(file, pieces)
+    } finally {
+      progress.end()
+    }
+    return 0
+  })
+}
+
+/** A server beside goes first. */
+function beLowest(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_LOW)
+  } catch {
+    // Where it is not for us to say, it goes on as it is.
+  }
+}
+
+/** The lists that a shop has as a whole, as the routes state them. */
+function listsOf(deps: AppDeps): Map<string, CsvList> {
+  const stated = createApp(deps).routes.flatMap(({ path, hooks }) => {
+    const { 'x-csv': list } = (hooks.detail ?? {}) as { 'x-csv'?: CsvList }
+    return list && !path.includes(':') && !path.startsWith(`${deps.config.apiV3Prefix}/`) ? [[list.name, list] as const] : []
+  })
+  return new Map(stated)
+}
+
+type Days = { readonly from: string | undefined; readonly to: string | undefined }
+
+/** The text of a list, and of how many records it is so far. */
+async function* told(list: CsvList, shop: ShopContext, days: Days, onRecords: (records: number) => void): AsyncGenerator<string> {
+  const principal: Asked['principal'] = { kind: 'key', id: 'command', scopes: ['server'], shop }
+  let records = 0
+  for await (const piece of csvPieces(list, { shop, principal, query: {}, params: {} }, within(list, days))) {
+    records += piece.records
+    onRecords(records)
+    yield piece.text
+  }
+}
+
+/** Whether a record was made on one of these days, both inclusive. */
+function within({ name }: CsvList, { from, to }: Days): (row: unknown) => boolean {
+  if (from === undefined && to === undefined) return () => true
+  const since = from === undefined ? Number.NEGATIVE_INFINITY : startOf(from)
+  const until = to === undefined ? Number.POSITIVE_INFINITY : startOf(to) + dayMs
+  return (row) => {
+    const at = madeAt(row as { createdAt?: string; order?: { createdAt: number } })
+    if (at === undefined) throw new UsageError(`--from and --to are for lists whose records have a time: ${name} have none`)
+    return at >= since && at < until
+  }
+}
+
+function madeAt({ createdAt, order }: { createdAt?: string; order?: { createdAt: number } }): number | undefined {
+  return order?.createdAt ?? (createdAt === undefined ? undefined : Date.parse(createdAt))
+}
+
+async function print(pieces: AsyncGenerator<string>): Promise<void> {
+  const interruption = onInterruption(() => 'Stopped: what was printed ends in the middle. Run it again')
+  const show = createPrinter(process.stdout)
+  for await (const text of pieces) if (!(await show(text))) break
+  interruption.end()
+}
+
+/** Under another name until it is whole, so that a broken one is never taken for it. */
+async function write(file: string, pieces: AsyncGenerator<string>): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  const interruption = onInterruption(
+    () => 'Stopped: nothing was written. Run it again',
+    () => rmSync(temporary, { force: true }),
+  )
+  await writeWhole(file, temporary, encoded(pieces))
+  interruption.end()
+}
+
+async function* encoded(pieces: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for await (const text of pieces) yield encoder.encode(text)
+}
+
+function dayOf(values: ReadonlyMap<string, string>, name: string): string | undefined {
+  const day = values.get(name)
+  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day, as 2026-01-31`)
+  return day
+}

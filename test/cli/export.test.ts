@@ -1,0 +1,99 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
+
+const rowsOf = (text: string) => parse(text, { columns: true }) as Record<string, string>[]
+const first = Date.UTC(2026, 0, 1)
+const orders = 3_000
+
+/** Orders of the shop, one an hour from the first of January. */
+function fill(database: string): void {
+  withFile(database, (connection) => {
+    connection.run(
+      `with recursive nth(n) as (select 1 union all select n + 1 from nth where n < ${orders})
+       insert into orders (id, shop_id, number, cart_id, currency, mode, subtotal, discount_total, shipping_total, tax_total, tax_included, gift_card_total,
+         total, amount_due, captured_total, refunded_total, gift_card_refunded_total, status, payment_status, fulfilment_status, holds, attempts, expires_at,
+         created_at, updated_at, email)
+       select printf('order_%026d', n), (select id from shops), n, printf('cart_%026d', n), 'USD', 'TEST', n, 0, 0, 0, 0, 0, n, 0, n, 0, 0, 'PAID', 'CAPTURED',
+         'UNFULFILLED', 'NONE', 0, 0, ${first} + (n - 1) * 3600000, 0, '=a@example.com' from nth`,
+    )
+  })
+}
+
+describeProcesses('souk export', () => {
+  test('souk export writes a list of a shop whole, on standard output or into a file of its owner, and by days', async () => {
+    const { dataDir, database } = await servedOnce()
+    fill(database)
+    const printed = await souk(['export', 'orders', '--shop', 'a-shop'], dataDir)
+    expect([printed.status, printed.stderr]).toEqual([0, ''])
+    const all = rowsOf(printed.stdout)
+    expect(all.map(({ number }) => Number(number))).toEqual(Array.from({ length: orders }, (_, nth) => orders - nth))
+    expect([all[0]?.['total'], all[0]?.['email']]).toEqual(['30.00', "'=a@example.com"])
+    const file = join(dataDir, 'orders.csv')
+    expect(await souk(['export', 'orders', file, '--shop', 'a-shop'], dataDir)).toEqual({ status: 0, stdout: '', stderr: '' })
+    expect(readFileSync(file, 'utf8')).toBe(printed.stdout)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(dataDir).filter((name) => name.endsWith('.tmp'))).toEqual([])
+    const days = rowsOf(
+      (await souk(['export', 'orders', '-', '--shop', 'a-shop', '--from', '2026-01-02', '--to', '2026-01-03'], dataDir)).stdout,
+    )
+    expect(days.map(({ number }) => Number(number))).toEqual(Array.from({ length: 48 }, (_, nth) => 72 - nth))
+    writeFileSync(file, 'mine')
+    const refused = await souk(['export', 'orders', file, '--shop', 'a-shop'], dataDir)
+    expect([refused.status, readFileSync(file, 'utf8')]).toEqual([1, 'mine'])
+    expect(refused.stderr).toContain('--force')
+    expect((await souk(['export', 'orders', file, '--shop', 'a-shop', '--force'], dataDir)).status).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe(printed.stdout)
+  })
+
+  test('souk export beside a running server gives products that souk import reads back, and an empty list its header', async () => {
+    const dataDir = temporaryDir()
+    await using server = await serve(dataDir)
+    await signUp(server)
+    const products = join(dataDir, 'products.csv')
+    writeFileSync(products, 'Handle,Title,Option1 Name,Option1 Value,Variant Price\ntee,Tee,Size,S,10\ntee,,,M,11\nmug,-Mug,,,5\n')
+    const shop = (await souk(['export', 'none', '--shop', 'x'], dataDir)).stderr
+    expect(shop).toContain('affiliates, blogs, collections, customers, discounts, gift-cards, hosts')
+    const name = withFile(join(dataDir, 'souk.db'), (file) => (file.query('select name from shops').get() as { name: string }).name)
+    expect((await souk(['import', products, '--shop', name], dataDir)).status).toBe(0)
+    const exported = (await souk(['export', 'products', '--shop', name], dataDir)).stdout
+    expect(rowsOf(exported).map(({ Handle, Title }) => [Handle, Title])).toEqual([
+      ['tee', 'Tee'],
+      ['tee', ''],
+      ['mug', "'-Mug"],
+    ])
+    writeFileSync(products, exported)
+    const again = await souk(['import', products, '--shop', name, '--overwrite', '--stock'], dataDir)
+    expect([again.status, again.stdout.split('\n')[0]]).toEqual([
+      0,
+      '3 rows, 2 products: 0 created, 2 updated, 0 skipped, 0 failed (3 variants, 0 images)',
+    ])
+    const empty = (await souk(['export', 'customers', '--shop', name], dataDir)).stdout
+    expect(empty.split('\r\n').length).toBe(2)
+    expect(empty).toStartWith('id,')
+  })
+
+  test('souk export says what it was not called right for', async () => {
+    const { dataDir } = await servedOnce()
+    const said = async (...args: string[]) => {
+      const { status, stderr, stdout } = await souk(['export', ...args], dataDir)
+      return [status, stderr.split('\n')[0], stdout]
+    }
+    expect(await said('orders')).toEqual([2, expect.stringContaining('--shop is missing'), ''])
+    expect(await said('orders', '--shop', 'no-shop')).toEqual([1, expect.stringContaining('There is no shop of that name'), ''])
+    expect(await said('orders', '--shop', 'a-shop', '--from', '2026-02-30')).toEqual([
+      2,
+      expect.stringContaining('--from must be a day'),
+      '',
+    ])
+    expect(await said('orders', '--shop', 'a-shop', '--from', '2026-02-02', '--to', '2026-02-01')).toEqual([
+      2,
+      expect.stringContaining('--to must not'),
+      '',
+    ])
+    expect(existsSync(join(dataDir, '-'))).toBe(false)
+  })
+})

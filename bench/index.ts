@@ -1,5 +1,5 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|backup|failover …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|backup|failover …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse, discounts and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -18,6 +18,7 @@ import { measureLending } from './lending.ts'
 import { measureLendingCredit } from './lending-credit.ts'
 import { measureLendingDocuments } from './lending-documents.ts'
 import { generatorName } from './load.ts'
+import { measureOrdersSearch } from './orders-search.ts'
 import { measureResolver } from './resolver.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
 import { measureSelling } from './selling.ts'
@@ -36,6 +37,7 @@ try {
   const server =
     Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']
   if (isWanted('buying') && server) await measureBuyingOnPostgres(server)
+  if (isWanted('orders-search')) await measureOrdersSearch(server)
   if (isWanted('discounts')) await measureDiscounts()
   if (isWanted('lending')) await measureLending(server)
   if (isWanted('lending') || isWanted('credit')) await measureLendingCredit()

@@ -22,11 +22,8 @@ export interface OrderSearch {
   add(tx: Writer, order: { readonly id: string; readonly shopId: string }, words: readonly string[]): Promise<void>
   /** The same of one that may be there already, whose words are others now. */
   replace(tx: Writer, order: { readonly id: string; readonly shopId: string }, words: readonly string[]): Promise<void>
-  /** @returns numbers, highest first. @param query `first` and `last` bound them; `among`, where it is given, are the only ones that count */
-  find(
-    read: Reader,
-    query: WordQuery & { readonly first: number; readonly last: number; readonly among?: readonly number[] | undefined },
-  ): Promise<number[]>
+  /** @returns numbers, highest first. @param query `first` and `last` bound them */
+  find(read: Reader, query: WordQuery & { readonly first: number; readonly last: number }): Promise<number[]>
 }
 
 /** Of records whose ids are given out in order. */

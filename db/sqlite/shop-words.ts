@@ -85,14 +85,13 @@ export const sqliteOrderSearch: OrderSearch = {
     await tx.run(removeOrder, { id, serial })
     await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, whole: [] }) })
   },
-  async find(read, { first, last, among, limit, ...query }) {
+  async find(read, { first, last, limit, ...query }) {
     const serial = await knownSerial(read, query.shopId)
     if (serial === undefined) return []
     const base = serial * 4_294_967_296
-    const only = among ? sql`and rowid in (select value + ${base} from json_each(${JSON.stringify(among)}))` : sql``
     const rows = await read.rows<{ number: number }>(
       sql`select rowid - ${base} as number from order_words where order_words match ${matchOf(serial, query)}
-          and rowid between ${base + first} and ${base + last} ${only} order by rowid desc limit ${limit}`,
+          and rowid between ${base + first} and ${base + last} order by rowid desc limit ${limit}`,
     )
     return rows.map(({ number }) => number)
   },

@@ -101,6 +101,33 @@ function lookedFor(q: string, number: string | undefined): Partial<OrderFilter> 
   return q === '' ? {} : { words: wordsOf(q, queryWordsMax) }
 }
 
+/** Of an order, in the order in which they are kept: the rest of very many titles is not found. */
+const wordsMax = 150
+
+/** What an order is found by: its number, e-mail address, the names of its addresses, tracking numbers, SKUs and titles. */
+export function wordingOf(
+  order: Pick<Order, 'email' | 'shippingAddress' | 'billingAddress'>,
+  lines: readonly Pick<OrderLine, 'title' | 'variantTitle' | 'sku'>[],
+  parcels: readonly Pick<Fulfilment, 'trackingNumber'>[],
+): readonly string[] {
+  const names = [order.shippingAddress, order.billingAddress].flatMap((address) => (address ? [address.name, address.company] : []))
+  const texts = [
+    order.email,
+    ...names,
+    ...parcels.map(({ trackingNumber }) => trackingNumber),
+    ...lines.map(({ sku }) => sku),
+    ...lines.flatMap(({ title, variantTitle }) => [title, variantTitle]),
+  ]
+  return wordsOf(texts.filter((text) => text !== null).join(' '), wordsMax)
+}
+
+/** Whether an order that is found by its number and such words is found by a query's. */
+export function holds(number: number, words: readonly string[], asked: readonly string[]): boolean {
+  const whole = new Set([...words, String(number)])
+  const last = asked.at(-1) ?? ''
+  return asked.slice(0, -1).every((word) => whole.has(word)) && (whole.has(last) || words.some((word) => word.startsWith(last)))
+}
+
 /** An order as the saga sees it, with the payments that were begun for it, oldest first. */
 export type Saga = { readonly order: Order; readonly payments: readonly Payment[] }
 

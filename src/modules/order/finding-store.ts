@@ -1,20 +1,21 @@
-import { and, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { prepare } from '../../../db/prepared.ts'
 import { orderDays } from '../../../db/schema/finding.ts'
-import { orderNumbers, orders } from '../../../db/schema/selling.ts'
+import { fulfilments } from '../../../db/schema/fulfilments.ts'
+import { orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { orderSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { dayMs } from '../../lib/day.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type Order, type OrderFilter, orderPaymentStatuses, orderStatuses } from './domain.ts'
+import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, wordingOf } from './domain.ts'
 
 /** With a filter, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
-/** Orders that filters leave: fewer are looked up among the words one by one. */
-const lookedUpMax = 1_000
+/** Orders that filters leave: of so few, what each is found by is made anew and looked at. */
+const lookedIntoMax = 500
 /** Orders that hold the words, of which so many are looked at for what else is asked. */
-const walkedMax = 20_000
+const walkedMax = 10_000
 const walkedAtOnce = 500
 const numberMax = 2_147_483_647
 
@@ -133,11 +134,39 @@ async function numbersOf(read: Reader, filter: OrderFilter): Promise<Numbers> {
   if (words === undefined) return capped(await byColumns(read, filter, bounds, foundMax + 1))
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
-    const among = await byColumns(read, filter, bounds, lookedUpMax + 1)
-    if (among.length <= lookedUpMax) return capped(await orderSearch.find(read, { ...query, among, limit: foundMax + 1 }))
+    const left = await byColumns(read, filter, bounds, lookedIntoMax + 1)
+    if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
     return capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 }))
   return walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 }))
+}
+
+/** Those of a shop's orders that are found by words. */
+async function holding(read: Reader, shopId: string, numbers: readonly number[], words: readonly string[]): Promise<number[]> {
+  if (numbers.length === 0) return []
+  const { id, number, email, shippingAddress, billingAddress } = orders
+  const found = await read
+    .select({ id, number, email, shippingAddress, billingAddress })
+    .from(orders)
+    .where(and(eq(orders.shopId, shopId), inArray(orders.number, [...numbers])))
+    .orderBy(desc(orders.number))
+  const ids = found.map((order) => order.id)
+  const { orderId, title, variantTitle, sku } = orderLines
+  const lines = await read
+    .select({ orderId, title, variantTitle, sku })
+    .from(orderLines)
+    .where(inArray(orderLines.orderId, ids))
+    .orderBy(asc(orderLines.orderId), asc(orderLines.position))
+  const parcels = await read
+    .select({ orderId: fulfilments.orderId, trackingNumber: fulfilments.trackingNumber })
+    .from(fulfilments)
+    .where(inArray(fulfilments.orderId, ids))
+    .orderBy(asc(fulfilments.id))
+  const linesOf = Map.groupBy(lines, (line) => line.orderId)
+  const parcelsOf = Map.groupBy(parcels, (parcel) => parcel.orderId)
+  return found.flatMap((order) =>
+    holds(order.number, wordingOf(order, linesOf.get(order.id) ?? [], parcelsOf.get(order.id) ?? []), words) ? order.number : [],
+  )
 }
 
 /** Of what holds the words, what is as the columns are asked to be. */

@@ -22,10 +22,10 @@ import {
   pendingPaymentMs,
   resumeAfterMs,
   type Saga,
+  wordingOf,
 } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
-import { wordingOf } from './finding.ts'
 import { findingStore } from './finding-store.ts'
 import type { OrderDeps } from './parts.ts'
 

@@ -1,0 +1,49 @@
+/** Finding orders among very many, against finding them among few; and customers and products beside them. */
+import { join } from 'node:path'
+import { withDatabases } from './buying-postgres.ts'
+import type { OrdersAt, SearchMeasured, SearchTold } from './orders-search-reads.ts'
+import { children, figure, quick, rows, say, work } from './runs.ts'
+
+const few = 10_000
+const many = quick ? 100_000 : 1_000_000
+const rounds = quick ? 5 : 15
+
+/** @param serverUrl of a Postgres user who may create databases; without it, on SQLite alone */
+export async function measureOrdersSearch(serverUrl: string | undefined): Promise<void> {
+  say(`finding orders among ${figure(many)} (seeding takes a while)`)
+  const sizes = [few, many]
+  report('SQLite', await measured(sizes.map((orders) => ({ dataDir: join(work, `search-${orders}`), orders }))))
+  if (!serverUrl) return
+  await withDatabases(serverUrl, { sizes, what: 'search' }, async (databases) => {
+    const all = databases.map(({ size, databaseUrl }) => ({ dataDir: join(work, `search-postgres-${size}`), databaseUrl, orders: size }))
+    report('Postgres', await measured(all))
+  })
+}
+
+async function measured(instances: readonly OrdersAt[]): Promise<SearchMeasured> {
+  const told: SearchTold = { instances, rounds }
+  const [{ databaseUrl = '' } = {}] = instances
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'orders-search-reads.ts')], {
+    env: { ...Bun.env, DATABASE_URL: databaseUrl },
+    stdin: new Blob([JSON.stringify(told)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  children.add(child)
+  const text = await new Response(child.stdout).text()
+  children.delete(child)
+  if ((await child.exited) !== 0) throw new Error('orders-search-reads.ts broke off')
+  return JSON.parse(text) as SearchMeasured
+}
+
+function report(label: string, { times }: SearchMeasured): void {
+  for (const [name, [small = 1, large = 0]] of Object.entries(times))
+    rows.push({
+      what: `${name}, ${figure(many)} orders to ${figure(few)}, ${label}`,
+      souk: `${figure(large, 2)} ms`,
+      floor: `at ${figure(few)} ${figure(small, 2)} ms`,
+      ratio: figure(large / small, 2),
+      spread: '',
+      target: '≤ 3',
+    })
+}

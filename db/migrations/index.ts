@@ -28,10 +28,7 @@ import postgresMedia from './postgres/0024_media.sql' with { type: 'text' }
 import postgresSecondFactor from './postgres/0025_second-factor.sql' with { type: 'text' }
 import postgresCustomers from './postgres/0026_customers.sql' with { type: 'text' }
 import postgresOrders from './postgres/0027_orders.sql' with { type: 'text' }
-import postgresFinding from './postgres/0028_finding.sql' with { type: 'text' }
-import postgresStaff from './postgres/0029_staff.sql' with { type: 'text' }
-import postgresPeople from './postgres/0030_people.sql' with { type: 'text' }
-import postgresDrafts from './postgres/0031_drafts.sql' with { type: 'text' }
+import postgresWeek from './postgres/0028_week.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -60,10 +57,7 @@ import sqliteMedia from './sqlite/0024_media.sql' with { type: 'text' }
 import sqliteSecondFactor from './sqlite/0025_second-factor.sql' with { type: 'text' }
 import sqliteCustomers from './sqlite/0026_customers.sql' with { type: 'text' }
 import sqliteOrders from './sqlite/0027_orders.sql' with { type: 'text' }
-import sqliteFinding from './sqlite/0028_finding.sql' with { type: 'text' }
-import sqliteStaff from './sqlite/0029_staff.sql' with { type: 'text' }
-import sqlitePeople from './sqlite/0030_people.sql' with { type: 'text' }
-import sqliteDrafts from './sqlite/0031_drafts.sql' with { type: 'text' }
+import sqliteWeek from './sqlite/0028_week.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -94,10 +88,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0025_second-factor', statements: sqliteSecondFactor },
   { tag: '0026_customers', statements: sqliteCustomers },
   { tag: '0027_orders', statements: sqliteOrders },
-  { tag: '0028_finding', statements: sqliteFinding },
-  { tag: '0029_staff', statements: sqliteStaff },
-  { tag: '0030_people', statements: sqlitePeople },
-  { tag: '0031_drafts', statements: sqliteDrafts },
+  { tag: '0028_week', statements: sqliteWeek },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -129,8 +120,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0025_second-factor', statements: postgresSecondFactor },
   { tag: '0026_customers', statements: postgresCustomers },
   { tag: '0027_orders', statements: postgresOrders },
-  { tag: '0028_finding', statements: postgresFinding },
-  { tag: '0029_staff', statements: postgresStaff },
-  { tag: '0030_people', statements: postgresPeople },
-  { tag: '0031_drafts', statements: postgresDrafts },
+  { tag: '0028_week', statements: postgresWeek },
 ]

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, getTableColumns, isNotNull, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, gt, isNotNull, notExists, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
@@ -100,9 +100,14 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       return Number(row?.n ?? 0)
     },
 
-    async list(shopId: string, { limit, offset }: Slice): Promise<{ rows: KnownMember[]; total: number }> {
-      const [totals] = await read.select({ n: count() }).from(staff).where(eq(staff.shopId, shopId))
-      const rows = await known(read).where(eq(staff.shopId, shopId)).orderBy(asc(staff.id)).limit(limit).offset(offset)
+    async list(shopId: string, { limit, offset, after }: Slice): Promise<{ rows: KnownMember[]; total: number }> {
+      const [totals] = after === undefined ? await read.select({ n: count() }).from(staff).where(eq(staff.shopId, shopId)) : []
+      const beyond = typeof after === 'string' ? gt(staff.id, after) : undefined
+      const rows = await known(read)
+        .where(and(eq(staff.shopId, shopId), beyond))
+        .orderBy(asc(staff.id))
+        .limit(limit)
+        .offset(offset)
       return { rows, total: Number(totals?.n ?? 0) }
     },
     async find(from: Pick<Reader, 'select'>, shopId: string, id: string): Promise<KnownMember | undefined> {

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
@@ -13,6 +14,7 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
   routes(deps, 'Shops')
     .get('/shops/v2/staff', ({ query, shop }) => listStaff(deps, shop, sliceOf(query)), {
       access: 'owner',
+      csv: csvOf('staff', StaffList, ({ shop }, slice) => listStaff(deps, shop, slice), { order: 'asc' }),
       query: t.Object(pageQuery),
       response: { 200: StaffList, ...errorResponses(401, 403, 404) },
       detail: {

@@ -17,6 +17,8 @@ export const mediaParts = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | '
   mediaStore: createMediaStore(db),
   pictureBench: createPictureBench(`${config.dataDir}/media-bench`, pictureBounds.pixelsMax),
   uploadPlaces: createUploadPlaces(),
+  /** Of which pictures was told that they are not at hand, and when last: everybody who looks at a shop asks for them. */
+  picturesTold: new Map<string, number>(),
   /** One picture at a time is in memory, and its pixels decoded. */
   pictureTurns: createTurns({
     atOnce: 1,

@@ -5,6 +5,7 @@ import { AppError } from '../../core/errors.ts'
 import { type BenchFile, type OnBench, type Rendered, RenderFailed } from '../../core/pictures.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected } from '../../core/versions.ts'
+import { hourMs } from '../../lib/day.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { beginsAsPicture, type CleanPicture, cleanPicture, headBytes, notAPicture, PictureRefused } from '../../lib/pictures/index.ts'
 import { audited } from '../audit/index.ts'
@@ -236,6 +237,23 @@ export async function removePicture(deps: MediaDeps, by: By, id: string): Promis
   await removeFiles(deps, files)
 }
 
+const toldAgainMs = hourMs
+const toldMax = 1_000
+
+/** Tells of a picture once an hour, and not with every look at it. */
+function tellOnce(
+  { picturesTold: told, clock, log }: Pick<MediaDeps, 'picturesTold' | 'clock' | 'log'>,
+  event: string,
+  picture: Pick<PictureFile, 'hash' | 'store'>,
+): void {
+  const now = clock.now()
+  const before = told.get(picture.hash)
+  if (before !== undefined && before <= now && now < before + toldAgainMs) return
+  if (told.size >= toldMax) told.clear()
+  told.set(picture.hash, now)
+  log.error(event, picture)
+}
+
 /** A file of a picture, as it is sent. Nothing is read before its chunks are asked for. */
 export type SentPicture = { readonly etag: string; readonly file: PictureFile; open(): Promise<KeptDocument> }
 
@@ -257,7 +275,7 @@ export async function publicPicture(deps: MediaDeps, name: string): Promise<Sent
       if (found?.bytes === file.bytes) return found
       // It may have gone since its row was read.
       if (!(await deps.mediaStore.fileNamed(file.storageName))) throw new AppError('NOT_FOUND', 'No such picture')
-      deps.log.error(found ? 'pictures.damaged' : 'pictures.missing', { store: file.store, hash: said.hash })
+      tellOnce(deps, found ? 'pictures.damaged' : 'pictures.missing', { store: file.store, hash: said.hash })
       throw new AppError('UNAVAILABLE', 'The file of this picture is not in the store at hand: try again later', { retryAfterSeconds })
     },
   }

@@ -297,8 +297,12 @@ test('a picture that is lost or altered is told of, and its shop answers that it
   expect((await Array.fromAsync(pictureFaults(app.deps))).map(({ fault }) => fault)).toEqual(['ALTERED'])
   rmSync(path)
   expect((await Array.fromAsync(pictureFaults(app.deps))).map(({ fault }) => fault)).toEqual(['MISSING'])
-  expect((await read(app, url)).status).toBe(503)
-  expect(app.logged.map(({ event }) => event)).toContain('pictures.missing')
+  const told = () => app.logged.filter(({ event }) => event === 'pictures.missing').length
+  // Every look at a shop's page asks for it.
+  for (let look = 0; look < 3; look++) expect((await read(app, url)).status).toBe(503)
+  expect(told()).toBe(1)
+  app.clock.advance(60 * 60_000)
+  expect([(await read(app, url)).status, told()]).toEqual([503, 2])
 })
 
 test('a process that has another directory than the pictures of its database takes none', async () => {

@@ -51,10 +51,17 @@ async function scene(app: TestApp) {
     return cartId
   }
   const sale = ok(await shop.checkout(await cartOf({ token }, true), {}, undefined, token)).body.order
+  const code = { title: 'Few', kind: 'PERCENT', valueBps: 1_000, code: 'FEW', usageLimit: 9 }
+  const discount = ok(await shop.post('/discounts', code), 201).body
+  const withCode = async (cartId: string): Promise<string> => {
+    ok(await app.call('PATCH', `/cart/${cartId}/discount`, { key: shop.secretKey, body: { code: 'FEW' } }))
+    return cartId
+  }
   const carts = {
     'a guest': await cartOf({}, false),
     'a guest with the card': await cartOf({}, true),
     'a customer': await cartOf({ token }, false),
+    'a customer with the code': await withCode(await cartOf({ token }, false)),
     'a customer with the card': await cartOf({ token }, true),
     'a guest who buys the last white one': await cartOf({ variants: [white] }, false),
     'a customer who buys the last white one': await cartOf({ token, variants: [white] }, false),
@@ -77,6 +84,7 @@ async function scene(app: TestApp) {
   }
   const rows = {
     'the gift card': sql`select id from gift_cards where id = ${card.id}`,
+    'the discount': sql`select id from discounts where id = ${discount.id}`,
     'the customer’s numbers': sql`select customer_id from customer_totals where customer_id = ${customerId}`,
     'the mug': sql`select id from variants where id = ${shop.variantId}`,
     'the white one': sql`select id from variants where id = ${white}`,
@@ -92,6 +100,7 @@ async function scene(app: TestApp) {
 test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['does'], keyof Scene['does']]>([
   ['the gift card', 'a guest with the card', 'a guest who buys the last white one'],
   ['the gift card', 'a customer with the card', 'a customer who buys the last white one'],
+  ['the discount', 'a customer with the code', 'a customer who buys the last white one'],
   ['the customer’s numbers', 'a customer', 'a guest who buys the last white one'],
   ['the plate', 'a guest who buys the last white one', 'a guest'],
   ['the plate', 'a customer who buys the last white one', 'a customer'],

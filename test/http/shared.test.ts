@@ -31,6 +31,10 @@ async function world(settings: Record<string, string> = {}, options: TestAppOpti
     ask: (app: TestApp, from: string) =>
       app.call('GET', `/checkout/${shops[app === one ? 0 : 1]?.shop.name}/payment-intent-resolver`, { from }),
     shops,
+    /** Has each tell what it knows of processors, and hear it. Twice: who asks while the other tells may have asked a moment before. */
+    async sync() {
+      for (let times = 0; times < 2; times++) await Promise.all([one, two].map(({ deps }) => deps.syncBreakers()))
+    },
     async [Symbol.asyncDispose]() {
       await one.close()
       await two.close()
@@ -85,10 +89,9 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
   test('know the same of processors: what one of them opened is passed over by all, and closed for all by one probe', async () => {
     await using server = await standIn(() => ({ status: 200, json: { object: 'balance' } }))
     await using it = await world({ STRIPE_API_URL: server.url })
-    const { one, two } = it
+    const { one, two, sync } = it
     const at: BreakerOf = { processor: 'stripe', host: new URL(server.url).host }
     const states = () => [one, two].map(({ deps }) => deps.breakers.of(at).state)
-    const sync = () => Promise.all([one.deps.syncBreakers(), two.deps.syncBreakers()])
     // Failures of both add up.
     for (let nth = 1; nth < failuresMax; nth++) one.deps.breakers.failed(at)
     await sync()
@@ -105,11 +108,7 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
 
   test('a failure that one counted is forgotten by all with the next answer', async () => {
     await using it = await world()
-    const { one, two } = it
-    // Twice: who asks at the same time as the other tells may have asked a moment before.
-    const sync = async () => {
-      for (let times = 0; times < 2; times++) await Promise.all([one.deps.syncBreakers(), two.deps.syncBreakers()])
-    }
+    const { one, two, sync } = it
     one.deps.breakers.failed(stripe)
     await sync()
     expect(two.deps.breakers.of(stripe)).toEqual({ state: 'CLOSED', failures: 1 })

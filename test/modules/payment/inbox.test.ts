@@ -473,8 +473,13 @@ describe('a message that PayPal has to be asked about', () => {
     })
     const { messageTurns } = world.app.deps
     const { take } = messageTurns
+    let came = 0
+    const senders: (string | undefined)[] = []
     messageTurns.take = async (path) => {
+      // All stand in line before the first of them ends, however late they come.
+      if (++came === 21) resume()
       const end = await take(path)
+      senders.push(path[1])
       most = Math.max(most, ++open)
       await held
       return () => {
@@ -484,13 +489,9 @@ describe('a message that PayPal has to be asked about', () => {
     }
     const flood = Array.from({ length: 20 }, () => send(forged()))
     const good = send(paypal.sent({ id: 'WH-good', event_type: 'X' }), '203.0.113.9')
-    let others = 0
-    for (const one of flood) void one.then(() => others++)
-    const whenGood = good.then(() => others)
-    resume()
     ok(await good)
-    expect(await whenGood).toBeLessThan(12)
     await Promise.all(flood)
+    expect(senders.indexOf('203.0.113.9')).toBeWithin(0, 6)
     expect([most, asked()]).toEqual([4, 21])
   })
 

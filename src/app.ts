@@ -4,6 +4,7 @@ import { unreadBodies } from './http/body.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
+import { noSuchPath } from './http/route-table.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { totpRoutes } from './modules/account/totp-routes.ts'
 import { accountPageRoutes } from './modules/account-page/routes.ts'
@@ -161,5 +162,19 @@ function withPreflight<App extends AnyElysia>(app: App, { routeTable }: HttpDeps
     const headers = { ...preflightHeaders, 'access-control-allow-methods': routes.map(({ method }) => method).join(', ') }
     app.options(path, () => new Response(null, { status: 204, headers }), { detail: { hide: true } })
   }
+  // A word where other paths have a parameter: `/v2/orders/drafts` beside `/v2/orders/:id`.
+  const closed = new Set(app.routes.map(({ path }) => path).filter((path) => !open.has(path)))
+  for (const path of closed)
+    if ([...open.keys()].some((pattern) => isWithin(pattern, path))) app.options(path, noPreflight, { detail: { hide: true } })
   return app
+}
+
+const noPreflight = () => {
+  throw noSuchPath()
+}
+
+/** Whether a pattern would take a path for one of its own. */
+function isWithin(pattern: string, path: string): boolean {
+  const [these, those] = [pattern.split('/'), path.split('/')]
+  return these.length === those.length && these.every((part, at) => part.startsWith(':') || part === those[at])
 }

@@ -218,8 +218,11 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
       quantity,
       unitPrice: { amount: priceOf(quantity, nth), currency: shop.currency },
     }))
-    const settled = { email: 'shopper@example.com', shippingAddress: address, ...(shop.ships ? { shippingMethod: 'post' } : {}) }
-    const made = ok(await app.call('POST', '/v2/orders/drafts', { key: shop.secretKey, body: { lines: asked, ...settled } }))
+    const body = { lines: asked, email: 'shopper@example.com', shippingAddress: address }
+    const draw = (method: object) => app.call('POST', '/v2/orders/drafts', { key: shop.secretKey, body: { ...body, ...method } })
+    const first = await draw(shop.ships ? { shippingMethod: 'post' } : {})
+    // What is too heavy for the post is not offered it, and cannot be bought.
+    const made = first.status === 400 ? ok(await draw({})) : ok(first)
     drafts.set(made.body.cartId, new Map(asked.map(({ variantId, unitPrice }) => [variantId, unitPrice.amount])))
     return made
   }

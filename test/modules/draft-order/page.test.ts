@@ -136,7 +136,8 @@ test('the link of a draft is mailed, in the words of the shop, twenty times at m
 test('only an address of the web is where a payment goes on', () => {
   expect(linkIn({ redirectUrl: 'https://pay.example/a b' })).toBe('https://pay.example/a%20b')
   expect(linkIn({ approveUrl: 'https://pay.example/1', orderId: 'x' })).toBe('https://pay.example/1')
-  for (const wrong of ['javascript:alert(1)', 'data:text/html,x', 'no address', 7, null]) expect(linkIn({ redirectUrl: wrong })).toBeUndefined()
+  for (const wrong of ['javascript:alert(1)', 'data:text/html,x', 'no address', 7, null])
+    expect(linkIn({ redirectUrl: wrong })).toBeUndefined()
 })
 
 test('souk check names a draft and a cart that do not know each other', async () => {

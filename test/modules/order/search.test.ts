@@ -1,11 +1,15 @@
 /** Orders by words. */
-import { describe, expect, test } from 'bun:test'
+import { Database as Sqlite } from 'bun:sqlite'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import { orderDays, searchFills } from '../../../db/schema/finding.ts'
 import { orders } from '../../../db/schema/selling.ts'
-import { fillOrderSearch } from '../../../src/modules/order/index.ts'
+import { filterFindings } from '../../../src/modules/catalog/index.ts'
+import { customerFindings } from '../../../src/modules/customer/index.ts'
+import { fillOrderSearch, orderFindings } from '../../../src/modules/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
-import { address, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../../support/selling.ts'
 
 const numbersOf =
   (shop: Selling) =>
@@ -199,4 +203,102 @@ test('orders that are older than the search are filled in, in pieces, and a piec
   expect((await orderWordsOf(app)).length).toBe(2)
   expect(await app.deps.db.read.select().from(searchFills)).toEqual([])
   expect(await fillOrderSearch(app.deps)).toEqual({ filled: 0, isDone: true })
+})
+
+test.skipIf(engine !== 'sqlite')('lists of orders are read along an index, whichever filter stands alone or beside others', async () => {
+  using prepared = spyOn(Sqlite.prototype, 'prepare')
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { createdAt } = await shop.bought({ email: 'ada@example.com' })
+  const day = createdAt.slice(0, 10)
+  const seen: string[] = []
+  for (const [query, ...indexes] of [
+    ['', 'orders_number'],
+    ['number=1', 'orders_number'],
+    ['status=CONFIRMED', 'orders_state_number'],
+    ['paymentStatus=CAPTURED', 'orders_state_number'],
+    ['status=CONFIRMED&email=ada@example.com', 'orders_email_number'],
+    [`status=CONFIRMED&from=${day}&to=${day}`, 'order_days', 'orders_state_number'],
+    ['status=CONFIRMED&customerId=cus_1', 'orders_customer_number'],
+    [`from=${day}`, 'order_days', 'orders_number'],
+    ['q=ada', 'order_words VIRTUAL TABLE'],
+    ['q=ada&status=CONFIRMED', 'order_lines'],
+    [`q=ada&from=${day}`, 'order_days', 'order_words VIRTUAL TABLE'],
+  ] as const) {
+    prepared.mockClear()
+    ok(await shop.get(`/v2/orders?${query}`))
+    const texts = prepared.mock.calls.map(([text]) => text).filter((text) => /^select\b/i.test(text))
+    const plans = await Promise.all(
+      texts.map((text) => app.deps.db.read.rows<{ detail: string }>(sql.raw(`explain query plan ${text.replaceAll('?', "'1'")}`))),
+    )
+    const details = plans.flat().map(({ detail }) => detail)
+    // What was asked before is prepared already.
+    seen.push(...details)
+    for (const index of indexes) expect(seen.join('\n'), query).toContain(index)
+    // Of what another part of the statement hands out one by one, and of no table.
+    expect(
+      details.filter((detail) => /^SCAN orders USING|^SCAN (order_lines|order_days|fulfilments)/.test(detail)),
+      query,
+    ).toEqual([])
+  }
+})
+
+test('what a shop searches is named by the check once it is not there', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  const wrong = async () => {
+    const found = []
+    for (const findings of [orderFindings, filterFindings, customerFindings])
+      for await (const { subject, problems } of findings(app.deps.db)) if (problems.length > 0) found.push([subject, problems])
+    return found
+  }
+  const { id: customer } = await customerOf(app, shop.shop.name)
+  expect(await wrong()).toEqual([])
+  await app.deps.db.write(async (tx) => {
+    for (const name of ['order_words', 'managed_words', 'customer_words']) await tx.rows(sql.raw(`delete from ${name}`))
+  })
+  expect(await wrong()).toEqual([
+    ['search of orders', [`Order ${id} is found by no word`]],
+    ['search of products', [`Product ${shop.productId} is found by no word of its shop's people`]],
+    ['search of customers', [`Customer ${customer} is found by no word`]],
+  ])
+  await app.deps.db.write(async (tx) => void (await tx.update(orderDays).set({ first: 2 })))
+  expect((await wrong())[0]).toEqual(['search of orders', [`Order ${id} is not among those of its day`]])
+})
+
+test('orders that are sent, and corrected, at the same moment are found by the last tracking number of each parcel alone', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  const { orderId, path } = await sentOf(shop)
+  const corrected = await Promise.all(Array.from({ length: 8 }, (_, nth) => shop.patch(path, { trackingNumber: `trk${nth}x` })))
+  expect(corrected.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+  const [{ trackingNumber }] = (await shop.order(orderId)).fulfilments
+  const found = numbersOf(shop)
+  for (let nth = 0; nth < 8; nth++) expect(await found(`q=trk${nth}`)).toEqual(trackingNumber === `trk${nth}x` ? [1] : [])
+})
+
+test('a run that fails fills in what it had noted, and the next goes on there', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 500 })
+  const { id } = await shop.bought({ email: 'ada@example.com' })
+  await copies(app, id, 250)
+  await app.deps.db.write(async (tx) => {
+    await tx.rows(sql`delete from order_words`)
+    await tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 })
+  })
+  let writes = 0
+  const failing = {
+    ...app.deps,
+    db: {
+      ...app.deps.db,
+      write: (...args: Parameters<typeof app.deps.db.write>) =>
+        ++writes > 2 ? Promise.reject(new Error('off')) : app.deps.db.write(...args),
+    },
+  } as typeof app.deps
+  await expect(fillOrderSearch(failing)).rejects.toThrow('off')
+  expect((await orderWordsOf(app)).length).toBe(200)
+  expect((await app.deps.db.read.select().from(searchFills))[0]?.done).toBe(200)
+  expect(await fillOrderSearch(app.deps)).toEqual({ filled: 51, isDone: true })
+  expect((await orderWordsOf(app)).length).toBe(251)
 })

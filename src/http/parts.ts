@@ -33,7 +33,7 @@ const resolverPerMinute = 60
 /** Of the thread's time, while requests come that want it: three quarters are theirs, and one is for long work. */
 const othersShare = 3
 /** Lists that are told whole rest so many times as long as they work, while others ask for something. */
-const exportRests = 8
+const exportRests = 16
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 const pause = () => sleep(1)

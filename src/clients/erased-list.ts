@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ErasedList } from '../core/erased-list.ts'
-import { codeOf, make, syncDirectory } from './whole-files.ts'
+import { codeOf, make, statOf, syncDirectory } from './whole-files.ts'
 
 const lineFeed = 10
 
@@ -10,6 +10,7 @@ export function createErasedList(dataDir: string): ErasedList {
   const path = `${dataDir}/erased.jsonl`
   return {
     path,
+    isThere: async () => (await statOf(path)) !== undefined,
     async read() {
       const text = await readFile(path, 'utf8').catch((error: unknown) => {
         if (codeOf(error) !== 'ENOENT') throw error

@@ -17,6 +17,7 @@ import {
   readCustomer,
   signUpCustomer,
 } from '../modules/customer/index.ts'
+import { eraseCustomer } from '../modules/erasure/index.ts'
 import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/index.ts'
 import { type MailSettings, setMailSettings } from '../modules/mail/index.ts'
 import { addPicture } from '../modules/media/index.ts'
@@ -66,7 +67,17 @@ export async function fillDemo(deps: AppDeps): Promise<void> {
   if (merchant && (await isFilled(deps))) return
   await fillYear(deps, start, until)
   const { id } = await shopNamed(deps, demoShop.name)
+  await forgetSomebody(deps, await shopNamed(deps, demoShop.name), until)
   await deps.db.write((tx) => audit(tx, deps, { actor: system, action: filled, subject: id, shopId: id }))
+}
+
+/** Somebody who joined a month ago, bought nothing and asked to be forgotten: what is left of them is an id. */
+async function forgetSomebody(deps: AppDeps, shop: Shop, until: number): Promise<void> {
+  const by = { shop, actor: { id: shop.merchantId } }
+  const person = { email: 'forget.me@demo.example', name: 'Somebody Who Left', phone: null, acceptsMarketing: false }
+  const joined = inThePast(deps, until - 30 * dayMs)
+  const { id } = (await customerWithEmail(deps, shop, person.email)) ?? (await createCustomer(joined, by, person))
+  await eraseCustomer(deps, by, id)
 }
 
 async function isFilled(deps: AppDeps): Promise<boolean> {

@@ -161,10 +161,10 @@ const finishedAtOnce = 20
 
 /** Looks at erasures once more that were made a while ago, and goes on with what a crash left of one. */
 export async function finishErasures(deps: ErasureDeps): Promise<void> {
-  const found = await store.unfinished(deps.db.read, finishedAtOnce)
+  const found = await store.unfinished(deps.db.read, 'finishedAt', finishedAtOnce)
   for (const erasure of found) {
     const now = deps.clock.now()
-    if (erasure.finishedAt !== null || erasure.at + settlesMs > now) continue
+    if (erasure.at + settlesMs > now) continue
     if (!(await sweep(deps, erasure))) continue
     await deps.db.write((tx) => store.change(tx, erasure.customerId, { finishedAt: now, otherIds: [] }), locking)
   }

@@ -45,9 +45,12 @@ export function listedIn(lines: readonly string[]): { listed: Map<string, Listed
 export async function keepList(deps: ListDeps): Promise<void> {
   const { db, erasedList, erasedListed, log } = deps
   const inDatabase = await store.count(db.read)
+  if (erasedListed.count === inDatabase && (inDatabase === 0 || (await erasedList.isThere()))) return
   const lines = await erasedList.read()
-  if (lines !== undefined && erasedListed.count === inDatabase) return
-  if (lines === undefined && inDatabase === 0) return
+  if (lines === undefined && inDatabase === 0) {
+    erasedListed.count = 0
+    return
+  }
   if (lines === undefined)
     log.error('erasures.list_missing', {
       file: erasedList.path,
@@ -68,9 +71,9 @@ export async function keepList(deps: ListDeps): Promise<void> {
 /** Puts what is not there yet into every place where backups of this database are kept. */
 export async function listInPlaces(deps: ErasureDeps, erasures: readonly Erasure[]): Promise<void> {
   const { config, db, clock, log } = deps
-  const places = config.databaseUrl.startsWith('file:') && config.backupEnabled ? deps.backupPlaces : []
+  // Those that are named have what `souk backup` puts there, too.
+  const places = config.databaseUrl.startsWith('file:') ? deps.backupPlaces.filter(({ isNamed }) => isNamed || config.backupEnabled) : []
   for (const erasure of erasures) {
-    if (erasure.listedAt !== null) continue
     try {
       for (const place of places) {
         const { store: copies } = await targetOf(deps, place)

@@ -36,6 +36,6 @@ export async function replayErasures(deps: ErasureDeps): Promise<number> {
 /** What is left to do of erasures: the list in every place, and a second look at what was under way. */
 export async function tendErasures(deps: ErasureDeps): Promise<void> {
   await keepList(deps)
-  await listInPlaces(deps, await store.unfinished(deps.db.read, placedAtOnce))
+  await listInPlaces(deps, await store.unfinished(deps.db.read, 'listedAt', placedAtOnce))
   await finishErasures(deps)
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, inArray, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { Aside, Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsIn, lockedRowsOf } from '../../../db/prepared.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
@@ -27,14 +27,14 @@ export const erasureStore = {
   async change(tx: Writer, customerId: string, change: Partial<Erasure>): Promise<void> {
     await tx.update(erasures).set(change).where(eq(erasures.customerId, customerId))
   },
-  /** Those that somebody has to look at again, oldest first. */
-  async unfinished(from: Selects, limit: number): Promise<Erasure[]> {
+  /** Those of which this is still to be done, oldest first. */
+  async unfinished(from: Selects, what: 'finishedAt' | 'listedAt', limit: number): Promise<Erasure[]> {
     return (
       from
         .select()
         .from(erasures)
         // Spelt out, as the index has it.
-        .where(sql`finished_at is null or listed_at is null`)
+        .where(and(sql`(finished_at is null or listed_at is null)`, isNull(erasures[what])))
         .orderBy(asc(erasures.at))
         .limit(limit)
     )

@@ -3,7 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { engine } from '../../../db/columns.ts'
+import { erasures } from '../../../db/schema/erasures.ts'
+import { idempotencyKeys } from '../../../db/schema/people.ts'
 import { finishErasures } from '../../../jobs/finish-erasures.ts'
+import { answerSeal, keptText } from '../../../src/modules/idempotency/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { mailServer } from '../../support/mail-server.ts'
@@ -200,5 +203,40 @@ describe('a customer who is erased', () => {
     expect((await shop.post(`/customer/${id}/addresses`, plantedAddress)).status).toBe(409)
     const { id: loose } = ok(await shop.post('/addresses', { ...plantedAddress, name: 'Somebody else' })).body
     expect((await shop.post(`/customer/${id}/addresses/add`, { addressId: loose })).status).toBe(409)
+  })
+})
+
+describe('an erasure that does not come to its end', () => {
+  test('is gone on with: the list is written once the disk takes it, and an answer that was stored late is taken away', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+    const { append } = app.deps.erasedList
+    let refusals = 0
+    app.deps.erasedList.append = async () => {
+      refusals++
+      throw new Error('no room')
+    }
+    ok(await erase(shop, id))
+    expect([refusals, await app.deps.erasedList.read()]).toEqual([1, undefined])
+    expect(app.logged.filter(({ event }) => event === 'erasures.not_listed')).toHaveLength(1)
+    app.deps.erasedList.append = append
+    await finishErasures(app.deps)
+    expect((await app.deps.erasedList.read())?.length).toBe(1)
+    // As a request would leave it that was under way: its answer comes after the erasure.
+    const [key] = await app.deps.db.read.select().from(idempotencyKeys).limit(1)
+    expect(key).toBeUndefined()
+    const late = { scope: `secret ${shop.shop.id} POST x`, key: 'late' }
+    const answer = app.deps.keyring.seal(keptText(201, { id, name: planted.name }), answerSeal(late.scope, late.key))
+    const row = { ...late, fingerprint: 'f', attempt: 'a', leaseUntil: 0, expiresAt: app.clock.now() + 60 * minute, sealedAnswer: answer }
+    await app.deps.db.write((tx) => tx.insert(idempotencyKeys).values(row))
+    expect(await tracesOf(app)).toEqual([`idempotency_keys: ${planted.name}`])
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toHaveLength(1)
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toEqual([])
+    const [erasure] = await app.deps.db.read.select().from(erasures)
+    expect([erasure?.finishedAt, erasure?.otherIds]).toEqual([app.clock.now(), []])
   })
 })

@@ -56,7 +56,7 @@ describeProcesses('souk export', () => {
     const products = join(dataDir, 'products.csv')
     writeFileSync(products, 'Handle,Title,Option1 Name,Option1 Value,Variant Price\ntee,Tee,Size,S,10\ntee,,,M,11\nmug,-Mug,,,5\n')
     const shop = (await souk(['export', 'none', '--shop', 'x'], dataDir)).stderr
-    expect(shop).toContain('affiliates, blogs, collections, customers, discounts, gift-cards, hosts')
+    expect(shop).toContain('affiliates, blogs, collections, customers, discounts, drafts, gift-cards, hosts')
     const name = withFile(join(dataDir, 'souk.db'), (file) => (file.query('select name from shops').get() as { name: string }).name)
     expect((await souk(['import', products, '--shop', name], dataDir)).status).toBe(0)
     const exported = (await souk(['export', 'products', '--shop', name], dataDir)).stdout

@@ -1,3 +1,4 @@
+import type { Writer } from '../../../db/engine.ts'
 import { fillSearch } from '../../core/filling.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { normalEmail } from '../auth/domain.ts'
@@ -24,6 +25,12 @@ export async function listCustomers(
   return isCapped ? { ...page, totalCapped: true } : page
 }
 
+/** Makes anew what a customer is found by, from what their row says now: for whoever changes it past the customer's store, in that write and behind the change. */
+export async function reindexCustomer(tx: Writer, { customerStore }: Pick<CustomerDeps, 'customerStore'>, id: string): Promise<void> {
+  const customer = await customerStore.lock(tx, id)
+  if (customer) await customerStore.index(tx, customer)
+}
+
 /** Makes customers findable that are older than the search. @returns how many, and whether those were all */
 export const fillCustomerSearch = (
   deps: Pick<CustomerDeps, 'db' | 'log' | 'customerStore'>,
@@ -31,8 +38,5 @@ export const fillCustomerSearch = (
   fillSearch(deps, {
     ...store,
     subject: 'customers',
-    async index(tx, id) {
-      const customer = await deps.customerStore.lock(tx, id)
-      if (customer) await deps.customerStore.index(tx, customer)
-    },
+    index: (tx, id) => reindexCustomer(tx, deps, id),
   })

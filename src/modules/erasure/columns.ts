@@ -30,7 +30,7 @@ export const columnsOf = {
   cart_lines: { kept: 'id cart_id variant_id quantity unit_price' },
   carts: {
     erased: 'email shipping_address billing_address status',
-    kept: 'id shop_id customer_id currency shipping_method affiliate_code affiliate_at discount_code shown_discounts shown_total shown_due expires_at created_at updated_at',
+    kept: 'id shop_id customer_id currency shipping_method affiliate_code affiliate_at discount_code draft shown_discounts shown_total shown_due expires_at created_at updated_at',
   },
   chain_backfills: { kept: 'id chain_id address read_to last_block from_at queued_at' },
   chain_checkpoints: { kept: 'chain_id block_number block_hash block_at' },
@@ -51,6 +51,7 @@ export const columnsOf = {
     kept: 'id shop_id title code code_key kind value_bps amount min_subtotal currency product_ids collection_ids starts_at ends_at usage_limit per_customer_limit status used created_at updated_at removed_at version',
   },
   disputes: { kept: 'id order_id shop_id payment_id reference amount currency status created_at updated_at' },
+  draft_orders: { erased: 'note', kept: 'id shop_id cart_id sends sent_at created_at updated_at version' },
   encryption_keys: { kept: 'version fingerprint created_at retired_at' },
   // Ids and times.
   erasures: { kept: 'customer_id shop_id at order_ids other_ids finished_at listed_at' },
@@ -110,6 +111,7 @@ export const columnsOf = {
   order_lines: {
     kept: 'order_id position id product_id variant_id title variant_title sku quantity unit_price total discount tax_rate_bps tax_inclusive tax_amount tracked',
   },
+  order_days: { kept: 'shop_id day first last' },
   order_notes: { erased: 'text', kept: 'id order_id actor at' },
   order_numbers: { kept: 'shop_id last' },
   orders: {
@@ -155,6 +157,8 @@ export const columnsOf = {
   revocations: { kept: 'chain_id uid attester block_number' },
   sandbox_payments: { kept: 'id token amount currency captured refunded status created_at' },
   sandbox_refunds: { kept: 'id payment_id amount created_at' },
+  // How far the search has come with what was there before it.
+  search_fills: { kept: 'subject below done' },
   second_factors: { kept: 'user_id sealed_secret created_at confirmed_at last_step recovery_hashes wrong_codes shut_until' },
   service_provider_status_history: { kept: 'id service_provider_id position status actor at' },
   service_providers: {
@@ -166,6 +170,8 @@ export const columnsOf = {
   shops: {
     kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity pages created_at updated_at verified_at version tax_rates_version shipping_methods_version',
   },
+  // People who work in the shop.
+  staff: { kept: 'id shop_id user_id email name role by_link invited_at joined_at created_at updated_at version' },
   stock_history: { kept: 'id shop_id variant_id delta on_hand reason actor at' },
   trust_counts: { kept: 'name chain_id value' },
   trust_registry: { kept: 'id generation' },

@@ -5,9 +5,10 @@ import type { ShopContext } from '../../core/principal.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { audit, audited } from '../audit/index.ts'
 import { provinces } from '../countries/domain.ts'
-import { customerWithId, customerWithin, joinAllWithin } from '../customer/index.ts'
+import { customerWithId, customerWithin, joinAllWithin, reindexCustomer } from '../customer/index.ts'
 import { eraseAnswers } from '../idempotency/index.ts'
 import { mailsAbout } from '../mail/index.ts'
+import { reindexOrder } from '../order/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { type Erasure, erasedEmail, type Listed, openText, settlesMs } from './domain.ts'
 import { listNow } from './keeping.ts'
@@ -117,7 +118,11 @@ async function lookAround(
 /** The write itself: every table, one after the other. */
 async function overwrite(tx: Writer, deps: ErasureDeps, theirs: Theirs): Promise<void> {
   for (const erase of Object.values(erasers)) await erase(tx, theirs)
-  for (const { id } of theirs.orders) deps.orderChanged(tx, id)
+  for (const { id } of theirs.orders) {
+    deps.orderChanged(tx, id)
+    await reindexOrder(tx, deps, id)
+  }
+  await reindexCustomer(tx, deps, theirs.customerId)
 }
 
 const erasureOf = ({ customerId, shopId, now, orders }: Theirs, { cartIds, addressIds }: Around): Erasure => ({

@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { discountUses } from '../../../db/schema/discounts.ts'
+import { draftOrders } from '../../../db/schema/drafts.ts'
 import { fulfilments, orderNotes } from '../../../db/schema/fulfilments.ts'
 import { mails, oneTimeTokens } from '../../../db/schema/mail.ts'
 import { outbox } from '../../../db/schema/outbox.ts'
@@ -55,6 +56,8 @@ export const erasers = {
         .where(and(inArray(carts.id, ids), eq(carts.status, 'OPEN')))
     })
   },
+  draft_orders: (tx, { cartIds }) =>
+    eachPart(cartIds, (ids) => tx.update(draftOrders).set({ note: null }).where(inArray(draftOrders.cartId, ids))),
   async orders(tx, { customerId, orders: theirs, now, provinces }) {
     for (const { id, shippingAddress, billingAddress } of theirs)
       await tx

@@ -59,7 +59,7 @@ describe('an account that the shop made', () => {
     ok(await app.call('PATCH', '/customer/me', { token: customer.token, body: change }))
     await sendMails(app)
     expect(server.received.map((mail) => [mail.to, mail.headers.get('subject')])).toEqual([
-      [[customer.email], `Another address for your account at ${shop.shop.title}`],
+      [[customer.email], `Your account at ${shop.shop.title} was changed`],
     ])
     expect(JSON.stringify(server.received)).not.toContain(change.email)
   })

@@ -67,10 +67,17 @@ describe('a customer who is erased', () => {
     const { id, token, orders } = await plant(app, shop)
     const before = await Promise.all(orders.map(shop.order))
     expect((await tracesOf(app)).length).toBeGreaterThan(20)
+    expect((await shop.get('/v2/orders?q=zyxandra')).body.total).toBeGreaterThan(0)
+    expect((await shop.get('/customer?q=quillf')).body.total).toBe(1)
 
     const answer = await erase(shop, id)
     expect([answer.status, answer.body.customerId]).toEqual([200, id])
     expect(await tracesOf(app)).toEqual([])
+    // Nor are they found by what they were called.
+    for (const word of ['Zyxandra', 'zyx.quill', 'Quillf']) {
+      expect((await shop.get(`/v2/orders?q=${word}`)).body.total).toBe(0)
+      expect((await shop.get(`/customer?q=${word}`)).body.total).toBe(0)
+    }
     expect(await violationsOf(await booksOf(app))).toEqual([])
     if (engine === 'sqlite') {
       // Not between the rows of the file either.

@@ -68,6 +68,8 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /cart/{id}/items/{lineId}': filledCart,
   'PATCH /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
   'DELETE /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
+  // Never the one by whom the run is logged in.
+  'POST /customer/{customerId}/erase': async () => ({ customerId: await customersToErase() }),
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
   'POST /v2/orders/{id}/refunds/{refundId}/settled': manualRefunds,
@@ -505,6 +507,15 @@ async function filledCart(): Promise<Given> {
   for (const variantId of variantIds) await bySecret('POST', `/cart/${cart.id}/items`, { variantId, quantity: 1 })
   const { lines } = await bySecret('GET', `/cart/${cart.id}`)
   return { id: [cart.id], lineId: lines.map(({ id }: { id: string }) => id) }
+}
+
+let erasable = 0
+/** Customers of the shop who have bought nothing. */
+async function customersToErase(): Promise<unknown[]> {
+  const { app, everyone } = world
+  const emails = Array.from({ length: 10 }, () => `erasable${++erasable}@example.com`)
+  const made = emails.map((email) => app.call('POST', '/customer', { ...everyone.credentials.secret, body: { email } }))
+  return (await Promise.all(made)).map((answer) => ok(answer).body.id)
 }
 
 /** Addresses of the customer's own book. */

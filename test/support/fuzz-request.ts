@@ -77,6 +77,7 @@ const files = [
   'Title,Variant Price\nA,abc\n',
   '"\n',
   '\ufeffTitle\nB\n',
+  'Email,First Name,Phone\nfuzz@example.com,Fuzz,1\n',
   'merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\nmer_1,lend_1,L-1,DEFAULT,1,2025-12-01,\n',
 ]
 

@@ -82,7 +82,9 @@ export const PublicShop = t.Object(
     publishableKey: nullable(t.String()),
     walletAddress: nullable(t.String()),
     verified: t.Boolean({ description: 'Whether KYB is complete' }),
-    language: t.String({ description: 'What its mails and pages speak (`PUT /shops/v2/mail`), for its storefront to speak, too: `en`, `ar`, `mn`' }),
+    language: t.String({
+      description: 'What its mails and pages speak (`PUT /shops/v2/mail`), for its storefront to speak, too: `en`, `ar`, `mn`',
+    }),
   },
   { title: 'PublicShop' },
 )

@@ -248,8 +248,8 @@ describe('whatever happens on the way', () => {
           if (method !== 'POST') return new Response(page, { headers: { 'content-type': 'text/html' } })
           paid.push(paymentId)
           await confirmAtSandbox(app, paymentId)
-        // The processor is asked once in two seconds, by the clock of the test.
-        app.clock.advance(3_000)
+          // The processor is asked once in two seconds, by the clock of the test.
+          app.clock.advance(3_000)
           return Response.redirect(`${origin}/checkout.html`, 303)
         },
       })

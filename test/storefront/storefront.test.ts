@@ -2,9 +2,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ProcessorPayment } from '../../src/clients/processors/processor.ts'
 import { chromium } from '../support/chromium.ts'
 import { temporaryDir } from '../support/database.ts'
 import { typesOf } from '../support/openapi-types.ts'
+import { changeProcessor, confirmAtSandbox } from '../support/sandbox.ts'
 import { ok } from '../support/selling.ts'
 import { closeBrowser, type Shopper, shopper } from '../support/shopper.ts'
 import { address, hostile, type OpenShop, openShop } from '../support/storefront.ts'
@@ -230,6 +232,61 @@ describe('whatever happens on the way', () => {
     expect(keys[1]).toBe(keys[0] ?? '')
     expect(ok(await shop.shop.get('/v2/orders')).body.total).toBe(1)
   })
+
+  inBrowser(
+    'who pays at a processor and comes back without having paid is not sent away again, and who has paid sees the order',
+    async () => {
+      await using shop = await openShop()
+      const { app, origin } = shop
+      const paid: string[] = []
+      using bank = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        async fetch({ url, method }) {
+          const paymentId = new URL(url).pathname.slice(1)
+          const page = '<!doctype html><title>Bank</title><main><h1>Bank</h1><form method="post"><button>Pay</button></form></main>'
+          if (method !== 'POST') return new Response(page, { headers: { 'content-type': 'text/html' } })
+          paid.push(paymentId)
+          await confirmAtSandbox(app, paymentId)
+          // The processor is asked once in two seconds, by the clock of the test.
+          app.clock.advance(3_000)
+          return Response.redirect(`${origin}/checkout.html`, 303)
+        },
+      })
+      /** As processors with a page of their own do: whenever they are asked they say where it is. */
+      const at = (id: string, made: ProcessorPayment): ProcessorPayment =>
+        made.state === 'REQUIRES_ACTION' ? { ...made, clientParameters: { redirectUrl: `${bank.url}${id}` } } : made
+      changeProcessor(app, ({ create, retrieve }) => ({
+        create: async (payment) => at(payment.paymentId, await create({ ...payment, token: 'tok_action' })),
+        async retrieve(name) {
+          const found = await retrieve(name)
+          return found && at(name.paymentId, found)
+        },
+      }))
+      await using visitor = await shopper(origin, 'phone')
+      await visitor.go('product.html?handle=odd')
+      await visitor.press('Add to the basket')
+      await visitor.press('Basket (1)')
+      await visitor.press('Go to the checkout')
+      await fillAddress(visitor, 'guest@example.com')
+      await visitor.press('Continue', 'Where it goes')
+      await visitor.press('Continue', 'Shipping')
+      await visitor.press('Pay $10.00')
+      await visitor.heading('Bank')
+      await visitor.go('cart.html')
+      await visitor.text('Your order waits for its payment.')
+      await visitor.press('Go to the payment')
+      await visitor.heading('Payment')
+      await visitor.text('Change the basket')
+      expect(await visitor.breaches()).toEqual([])
+      await visitor.press('Go to the payment')
+      await visitor.heading('Bank')
+      await visitor.press('Pay')
+      await visitor.heading('Order 1')
+      await visitor.text('Thank you for your order')
+      expect(paid.length).toBe(1)
+    },
+  )
 
   inBrowser('a refusal is shown with the id that the shop finds it by: too many, unknown codes, a product that is not there', async () => {
     await using shop = await openShop()

@@ -13,6 +13,7 @@ import { type Answer, type TestApp, testApp } from '../support/app.ts'
 import { storeIn } from '../support/carts.ts'
 import { accepted } from '../support/credentials.ts'
 import { insertOrder } from '../support/order-rows.ts'
+import { drawn } from '../support/pictures.ts'
 import { serveTestApp } from '../support/server.ts'
 import { accessManifest } from './access-manifest.ts'
 
@@ -82,6 +83,10 @@ async function fullShop(app: TestApp) {
     orders.push(order)
   }
   await app.deps.db.write((tx) => tx.insert(orderNumbers).values({ shopId: store.shop.id, last: 3 }))
+  for (const seed of [1, 2]) {
+    const picture = await app.call('POST', '/media', { token, raw: drawn(8, 8, seed), headers: { 'content-type': 'image/png' } })
+    expect(picture.status).toBe(201)
+  }
   const endpoint = await made('/webhook-endpoints', { url: 'https://hooks.example.com/a', events: ['order.confirmed'] })
   const paths: Record<string, string> = {
     ':customerId': customerId,
@@ -111,7 +116,7 @@ test('as CSV a list has what its pages have, in the order of keys, as a file tha
     expect([path, rowsOf(file).length]).toEqual([path, records.length])
   }
   // Nothing of these is made here.
-  expect(empty.sort()).toEqual(['/lending-application', '/media', '/v2/orders/drafts', '/v2/refunds', '/webhook-endpoints/:id/deliveries'].sort())
+  expect(empty.sort()).toEqual(['/lending-application', '/v2/orders/drafts', '/v2/refunds', '/webhook-endpoints/:id/deliveries'].sort())
 })
 
 test('an order is a line, by number, with amounts in major units, and filters count', async () => {

@@ -43,15 +43,16 @@ test('a shop that an older process opened after the migration gets its owner whe
   }
 })
 
+const backfill = '-- by hand: whoever opened a shop owns it\n'
 test("a shop that was opened before there was staff is its merchant's, who goes on as before", async () => {
   await using app = await testApp()
   const merchants = [await app.merchant(), await app.merchant()]
   await app.deps.db.write((tx) => tx.delete(staff))
   const trees = { sqlite: sqliteMigrations, postgres: postgresMigrations }
-  const statements = trees[engine].find(({ tag }) => tag.endsWith('_staff'))?.statements ?? ''
-  const filling = statements.slice(statements.indexOf('-- by hand:\n')).split('--> statement-breakpoint')
+  const statements = trees[engine].find(({ tag }) => tag.endsWith('_week'))?.statements ?? ''
+  const filling = statements.slice(statements.indexOf(backfill)).split('--> statement-breakpoint')
   await app.deps.db.write(async (tx) => {
-    for (const one of filling) await tx.rows(sql.raw(`${one.replace('-- by hand:\n', '').trim().replace(/;$/, '')} RETURNING id`))
+    for (const one of filling) await tx.rows(sql.raw(`${one.replace(backfill, '').trim().replace(/;$/, '')} RETURNING id`))
   })
   expect(await foundIn(app)).toEqual([])
   for (const { token, shop, id } of merchants) {

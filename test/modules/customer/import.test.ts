@@ -1,5 +1,6 @@
 /** Customers out of a file. */
 import { describe, expect, test } from 'bun:test'
+import { customerFindings } from '../../../src/modules/customer/index.ts'
 import { testApp } from '../../support/app.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows } from '../../support/mails.ts'
@@ -41,6 +42,10 @@ describe('an import of customers', () => {
       { row: 4, column: 'Default Address City', message: 'is blank: the address was left out' },
     ])
     const [cem, bob, ann] = await all(shop)
+    expect((await shop.get("/customer?q=O'Hara")).body.data).toEqual([ann])
+    expect(await Array.fromAsync(customerFindings(app.deps.db))).not.toContainEqual(
+      expect.objectContaining({ problems: [expect.anything()] }),
+    )
     expect(ann).toMatchObject({
       email: 'ann@example.com',
       name: "Ann O'Hara",

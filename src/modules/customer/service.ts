@@ -317,7 +317,10 @@ export const countJoined = (tx: Writer, { amount, orders, ...order }: Counted & 
  * @param passwordHash of the new one
  */
 export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: string, passwordHash: string): Promise<void> {
+  const before = await deps.customerStore.lock(tx, id)
   await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
+  // From their first password on they are one of those who have an account of their own.
+  if (before?.passwordHash === null && before.erasedAt === null) await noteSignUp(tx, { id, role: 'CUSTOMER', at: before.createdAt })
   await endSessionsOf(tx, deps, id)
 }
 

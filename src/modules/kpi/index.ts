@@ -8,4 +8,4 @@ export {
   readTopMerchants,
   readTopProducts,
 } from './dashboards.ts'
-export { foldKpis, isCounted, noteDeltas, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'
+export { foldKpis, isCounted, noteDeltas, noteErasure, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'

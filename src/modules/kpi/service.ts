@@ -12,9 +12,16 @@ const foldedAtOnce = 1_000
 /** Appends what facts change of the figures, inside the write of the facts: one statement, and none for nothing. */
 export const noteDeltas = (tx: Writer, deltas: readonly Delta[]): Promise<void> => store.append(tx, deltas)
 
-/** Somebody signed up, inside the write of that. @param at when, milliseconds */
+/**
+ * Somebody signed up, or claimed the account that a shop had made of them, inside the write of that.
+ * @param at when the account was made, milliseconds
+ */
 export const noteSignUp = (tx: Writer, { id, role, at }: { id: string; role: 'MERCHANT' | 'CUSTOMER'; at: number }): Promise<void> =>
   noteDeltas(tx, [{ kpi: 'USERS', day: dayNumberOf(at), id, key: role, value: 1 }])
+
+/** The data of somebody who had signed up was erased, inside the write of that: they are registered no more. @param at when they signed up */
+export const noteErasure = (tx: Writer, { id, role, at }: { id: string; role: 'CUSTOMER'; at: number }): Promise<void> =>
+  noteDeltas(tx, [{ kpi: 'USERS', day: dayNumberOf(at), id: `erased:${id}`, key: role, value: -1 }])
 
 /** A product was made, inside the write of that. */
 export const noteProduct = (

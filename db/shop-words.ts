@@ -17,7 +17,17 @@ export type WordQuery = {
   readonly limit: number
 }
 
-export interface OrderSearch {
+/** An engine whose index only marks what is gone keeps its words until somebody takes them out. */
+export interface WordsSwept {
+  /**
+   * Takes some of the words out of the index that only rows had which are gone: a little at a time, since all of it is rewritten.
+   * @param isFirst begins with all that is there by now
+   * @returns whether there is more to do
+   */
+  sweep(tx: Writer, isFirst: boolean): Promise<boolean>
+}
+
+export interface OrderSearch extends WordsSwept {
   /** Makes an order findable, by its number and these words, in the write that makes it and behind its row. Nothing is waited for where the engine need not. */
   add(tx: Writer, order: { readonly id: string; readonly shopId: string }, words: readonly string[]): Promise<void>
   /** The same of one that may be there already, whose words are others now. */
@@ -27,7 +37,7 @@ export interface OrderSearch {
 }
 
 /** Of records whose ids are given out in order. */
-export interface RecordSearch {
+export interface RecordSearch extends WordsSwept {
   /** Makes a record findable by its shop's own people, or by other words than before. */
   put(tx: Writer, record: { readonly id: string; readonly shopId: string; readonly createdAt: number }, wording: Wording): Promise<void>
   /** @returns ids, newest first */

@@ -59,7 +59,11 @@ export const postgresOrderSearch: OrderSearch = {
     )
     return rows.map(({ number }) => number)
   },
+  sweep: () => sweep(),
 }
+
+/** A row that is gone leaves nothing in an index but what the next vacuum takes. */
+const sweep = async () => false
 
 /** @param name of the table */
 export function postgresRecordSearch(name: 'managed_words' | 'customer_words'): RecordSearch {
@@ -80,5 +84,6 @@ export function postgresRecordSearch(name: 'managed_words' | 'customer_words'): 
       )
       return rows.map(({ id }) => id)
     },
+    sweep,
   }
 }

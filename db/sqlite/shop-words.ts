@@ -75,6 +75,18 @@ async function knownSerial(read: Reader, shopId: string): Promise<number | undef
   return (await read.first(serialOf, { shopId }))?.serial ?? undefined
 }
 
+/** Pages of an index that are merged in one write: some milliseconds. */
+const pagesAtOnce = 32
+
+/** Merging leaves out the rows that are gone. A negative number has FTS5 begin with all of the index; it has nothing more to do once it changes nothing. */
+async function sweep(tx: Writer, table: string, isFirst: boolean): Promise<boolean> {
+  const changes = async () => (await tx.rows<{ n: number }>(sql`select total_changes() as n`))[0]?.n ?? 0
+  const before = await changes()
+  const index = sql.identifier(table)
+  await tx.rows(sql`insert into ${index} (${index}, rank) values ('merge', ${isFirst ? -pagesAtOnce : pagesAtOnce})`)
+  return (await changes()) - before >= 2
+}
+
 export const sqliteOrderSearch: OrderSearch = {
   async add(tx, { id, shopId }, words) {
     const serial = await serialFor(tx, shopId)
@@ -95,6 +107,7 @@ export const sqliteOrderSearch: OrderSearch = {
     )
     return rows.map(({ number }) => number)
   },
+  sweep: (tx, isFirst) => sweep(tx, 'order_words', isFirst),
 }
 
 /**
@@ -133,5 +146,6 @@ export function sqliteRecordSearch(name: 'managed' | 'customer'): RecordSearch {
       )
       return rows.map(({ id }) => id)
     },
+    sweep: (tx, isFirst) => sweep(tx, `${name}_words`, isFirst),
   }
 }

@@ -7,6 +7,7 @@ import { audit, audited } from '../audit/index.ts'
 import { provinces } from '../countries/domain.ts'
 import { customerWithId, customerWithin, joinAllWithin, reindexCustomer } from '../customer/index.ts'
 import { eraseAnswers } from '../idempotency/index.ts'
+import { noteErasure } from '../kpi/index.ts'
 import { mailsAbout } from '../mail/index.ts'
 import { reindexOrder } from '../order/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
@@ -117,6 +118,9 @@ async function lookAround(
 
 /** The write itself: every table, one after the other. */
 async function overwrite(tx: Writer, deps: ErasureDeps, theirs: Theirs): Promise<void> {
+  const { customerId: id } = theirs
+  const customer = await customerWithin(tx, deps, id)
+  if (customer && customer.passwordHash !== null) await noteErasure(tx, { id, role: 'CUSTOMER', at: customer.createdAt })
   for (const erase of Object.values(erasers)) await erase(tx, theirs)
   for (const { id } of theirs.orders) {
     deps.orderChanged(tx, id)
@@ -167,10 +171,15 @@ const finishedAtOnce = 20
 /** Looks at erasures once more that were made a while ago, and goes on with what a crash left of one. */
 export async function finishErasures(deps: ErasureDeps): Promise<void> {
   const found = await store.unfinished(deps.db.read, 'finishedAt', finishedAtOnce)
-  for (const erasure of found) {
-    const now = deps.clock.now()
-    if (erasure.at + settlesMs > now) continue
-    if (!(await sweep(deps, erasure))) continue
-    await deps.db.write((tx) => store.change(tx, erasure.customerId, { finishedAt: now, otherIds: [] }), locking)
-  }
+  const now = deps.clock.now()
+  const clean: Erasure[] = []
+  for (const erasure of found) if (erasure.at + settlesMs <= now && (await sweep(deps, erasure))) clean.push(erasure)
+  if (clean.length === 0) return
+  await sweepWords(deps)
+  for (const { customerId } of clean) await deps.db.write((tx) => store.change(tx, customerId, { finishedAt: now, otherIds: [] }), locking)
+}
+
+/** Others write in between. */
+async function sweepWords({ db }: Pick<ErasureDeps, 'db'>): Promise<void> {
+  for (const words of store.words) for (let isFirst = true; await db.write((tx) => words.sweep(tx, isFirst), locking); ) isFirst = false
 }

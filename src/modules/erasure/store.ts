@@ -3,6 +3,7 @@ import type { Aside, Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsIn, lockedRowsOf } from '../../../db/prepared.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
 import { addresses, carts, orders } from '../../../db/schema/selling.ts'
+import { customerSearch, orderSearch } from '../../../db/search.ts'
 import type { Erasure } from './domain.ts'
 
 type Selects = Pick<Reader, 'select'>
@@ -75,6 +76,8 @@ export const erasureStore = {
       .where(or(eq(addresses.customerId, customerId), eq(addresses.enteredBy, customerId)))
     return rows.map(({ id }) => id)
   },
+  /** What people are found by: the words of whoever was erased are taken out of these. */
+  words: [orderSearch, customerSearch],
   lockCarts: (tx: Writer, ids: readonly string[]) => cartsById(tx, ids),
   /** Those of a customer's and some others, as they stand in a write that has them to itself from then on. */
   async lockOrders(tx: Writer, customerId: string, shopId: string, more: readonly string[]) {

@@ -2,11 +2,13 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 import { finishErasures } from '../../../jobs/finish-erasures.ts'
 import { answerSeal, keptText } from '../../../src/modules/idempotency/domain.ts'
+import { fillKpis, kpiFindings } from '../../../src/modules/kpi/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { mailServer } from '../../support/mail-server.ts'
@@ -17,6 +19,24 @@ import { endpointOf, loopbackAllowed, receiver } from '../../support/webhooks.ts
 
 const minute = 60_000
 const erase = (shop: Selling, id: string) => shop.post(`/customer/${id}/erase`, {})
+
+/** Where a word of theirs stands in the indexes of orders and customers. */
+async function wordsIn(app: TestApp): Promise<string[]> {
+  const words = ['zyxandra', 'quillfeather', 'plantedcompany', 'plantedmail']
+  const found: string[] = []
+  for (const name of ['order_words', 'customer_words']) {
+    const rows = await app.deps.db.read.rows<Record<string, unknown>>(
+      sql.raw(`select * from ${engine === 'sqlite' ? `${name}_data` : name}`),
+    )
+    const text = rows
+      .map((row) =>
+        Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value))),
+      )
+      .join()
+    found.push(...words.filter((word) => text.includes(word)).map((word) => `${name}: ${word}`))
+  }
+  return found
+}
 
 /** Somebody who has done all that a customer can do, and to whom all was done. */
 async function plant(app: TestApp, shop: Selling) {
@@ -64,11 +84,13 @@ describe('a customer who is erased', () => {
     await using app = await testApp({ ...server.settings, ...loopbackAllowed })
     const shop = await sellingIn(app, { onHand: 50 })
     await endpointOf(app, shop, hook.url, ['order.confirmed', 'order.cancelled', 'customer.erased'])
+    await fillKpis(app.deps)
     const { id, token, orders } = await plant(app, shop)
     const before = await Promise.all(orders.map(shop.order))
     expect((await tracesOf(app)).length).toBeGreaterThan(20)
     expect((await shop.get('/v2/orders?q=zyxandra')).body.total).toBeGreaterThan(0)
     expect((await shop.get('/customer?q=quillf')).body.total).toBe(1)
+    expect((await wordsIn(app)).length).toBeGreaterThan(0)
 
     const answer = await erase(shop, id)
     expect([answer.status, answer.body.customerId]).toEqual([200, id])
@@ -144,6 +166,10 @@ describe('a customer who is erased', () => {
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
+    // Words of theirs are in no index by then: SQLite's only marks the rows of those as gone.
+    expect(await wordsIn(app)).toEqual([])
+    expect((await shop.get('/customer?q=erased.invalid')).body.total).toBe(1)
+    expect(await Array.fromAsync(kpiFindings(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
     const trail = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
     expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
   })

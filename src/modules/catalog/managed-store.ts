@@ -13,7 +13,12 @@ export const foundMax = 1_000
 /** Without one they are counted up to this; further pages are there all the same. */
 export const countedMax = 10_000
 
+/** Products that no index knows yet, of which the newest so many are looked at for what their columns say. */
+const unfilledMax = 10_000
+
 type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean }
+
+const fills = fillsOf('PRODUCTS')
 
 /** A shop's products as its own people list them. */
 export const managedStore = {
@@ -31,16 +36,21 @@ export const managedStore = {
     if (slice.after !== undefined) return { wholes: await pieceOf(read, filter, slice), total: 0, isCapped: false }
     if (words === undefined && values.length === 0) return unfiltered(read, shopId, slice)
     const whole = values.map(([kind, value]) => wordFor(kind, value))
-    const found = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
+    // Before what is indexed: what the job comes to in between is in both, and not in neither.
+    const fill = await fills.fillOf(read)
+    const indexed = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
+    const rest = fill ? await unfilled(read, filter, fill.below) : { ids: [], isWhole: true }
+    // Those that changed meanwhile are in both. Ids are of ASCII.
+    const found = fill ? [...new Set([...indexed, ...rest.ids])].sort().reverse() : indexed
     const ids = found.slice(0, foundMax)
     return {
       wholes: await wholesOf(read, ids.slice(slice.offset, slice.offset + slice.limit)),
       total: ids.length,
-      isCapped: found.length > foundMax,
+      isCapped: found.length > foundMax || !rest.isWhole,
     }
   },
 
-  ...fillsOf('PRODUCTS'),
+  ...fills,
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)
@@ -66,6 +76,26 @@ async function pieceOf(read: Reader, filter: ManagedFilter, { limit, after }: Sl
     if (found.length > 0 || ids.length < limit) return found
     last = ids.at(-1)
   }
+}
+
+/**
+ * What the index is still to be given, by columns alone: status, vendor and type.
+ * @returns ids, newest first; `isWhole` false where there may be more
+ */
+async function unfilled(read: Reader, { shopId, words, values }: ManagedFilter, below: string): Promise<{ ids: string[]; isWhole: boolean }> {
+  const columns = values.flatMap(([kind, value]) => (kind === 'tag' || kind === 'sku' ? [] : sql`and ${sql.raw(kind)} = ${value}`))
+  if (words !== undefined || columns.length < values.length) {
+    const [any] = await read.rows<{ id: string }>(sql`select id from products where shop_id = ${shopId} and id < ${below} limit 1`)
+    return { ids: [], isWhole: any === undefined }
+  }
+  const rows = await read.rows<{ id: string }>(
+    sql`select id from (select id, status, vendor, type from products where shop_id = ${shopId} and id < ${below} order by id desc limit ${unfilledMax}) as rest
+        where true ${sql.join(columns, sql` `)} order by id desc limit ${foundMax + 1}`,
+  )
+  const left = await read.rows<{ id: string }>(
+    sql`select id from products where shop_id = ${shopId} and id < ${below} order by id desc limit 1 offset ${unfilledMax}`,
+  )
+  return { ids: rows.map(({ id }) => id), isWhole: left.length === 0 }
 }
 
 async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {

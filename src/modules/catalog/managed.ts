@@ -3,6 +3,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
 import { wordsOf } from '../../lib/words.ts'
+import { searchWords } from './domain.ts'
 import { type ManagedValue, valuesOf } from './listing.ts'
 import { managedStore as store } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'
@@ -31,13 +32,15 @@ export async function listProducts(
   return isCapped ? { ...page, totalCapped: true } : page
 }
 
-/** Makes products findable that are older than the search. @returns how many, and whether those were all */
+/** Makes products findable that are older than the search, by their shop's people and by the public. @returns how many, and whether those were all */
 export const fillProductSearch = (deps: Pick<CatalogDeps, 'db' | 'log' | 'catalogStore'>): Promise<{ filled: number; isDone: boolean }> =>
   fillSearch(deps, {
     ...store,
     subject: 'products',
     async index(tx, id) {
       const whole = await deps.catalogStore.wholeOf(tx, id)
-      if (whole) await store.put(tx, whole)
+      if (!whole) return
+      await store.put(tx, whole)
+      await deps.catalogStore.renewSearch(tx, whole, searchWords(whole))
     },
   })

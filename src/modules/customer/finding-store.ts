@@ -16,6 +16,8 @@ const queryWordsMax = 10
 
 type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
 
+const fills = fillsOf('CUSTOMERS')
+
 /** A shop's customers as its own people find them. */
 export const findingStore = {
   /** A page of them, newest first. */
@@ -33,13 +35,15 @@ export const findingStore = {
     }
     const words = wordsOf(q, queryWordsMax)
     const whole = email === undefined ? [] : [wordFor('email', email)]
+    // Before what is indexed: what the job comes to in between is in both, and not in neither.
+    const isWhole = words.length === 0 || !(await isFilling(read, shopId))
     const found = words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole, limit: foundMax + 1 })
     const ids = found.slice(0, foundMax)
     const rows = await rowsOf(read, ids.slice(slice.offset, slice.offset + slice.limit))
-    return { rows, total: ids.length, isCapped: found.length > foundMax }
+    return { rows, total: ids.length, isCapped: found.length > foundMax || !isWhole }
   },
 
-  ...fillsOf('CUSTOMERS'),
+  ...fills,
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read
@@ -50,6 +54,14 @@ export const findingStore = {
       .limit(limit)
     return rows.map(({ id }) => id)
   },
+}
+
+/** Whether a shop has customers that no index knows yet. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const own = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
+  return (await read.select({ id: customers.id }).from(customers).where(own).limit(1)).length > 0
 }
 
 /** A piece of a list that is read whole: every customer is looked at, and no limit keeps any of them out. None comes at the end alone. */

@@ -42,6 +42,8 @@ const noteDay = prepare(
 
 type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
+const fills = fillsOf('ORDERS')
+
 /** How orders are found: by words, by their day and by their columns. */
 export const findingStore = {
   /** Makes an order findable, in the write that has just made its row. */
@@ -73,15 +75,19 @@ export const findingStore = {
     if (!bounds || words?.length === 0) return []
     let last = typeof after === 'number' ? Math.min(bounds.last, after - 1) : bounds.last
     if (words === undefined) return byColumns(read, filter, { ...bounds, last }, limit)
+    // What the index is still to be given is in the list too: each order is looked into then.
+    const isWhole = !(await isFilling(read, shopId))
     for (;;) {
-      const candidates = await orderSearch.find(read, { shopId, words, whole: [], first: bounds.first, last, limit })
-      const numbers = await amongColumns(read, filter, candidates)
+      const candidates = isWhole
+        ? await orderSearch.find(read, { shopId, words, whole: [], first: bounds.first, last, limit })
+        : await byColumns(read, filter, { ...bounds, last }, limit)
+      const numbers = isWhole ? await amongColumns(read, filter, candidates) : await holding(read, shopId, candidates, words)
       if (numbers.length > 0 || candidates.length < limit) return numbers
       last = (candidates.at(-1) ?? 0) - 1
     }
   },
 
-  ...fillsOf('ORDERS'),
+  ...fills,
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
@@ -132,13 +138,25 @@ async function numbersOf(read: Reader, filter: OrderFilter): Promise<Numbers> {
   const bounds = await boundsOf(read, filter)
   if (!bounds || words?.length === 0) return none
   if (words === undefined) return capped(await byColumns(read, filter, bounds, foundMax + 1))
+  // Before what is indexed: what the job comes to in between is in both, and not in neither.
+  const isWhole = !(await isFilling(read, shopId))
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
     const left = await byColumns(read, filter, bounds, lookedIntoMax + 1)
     if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
-    return capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 }))
-  return walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 }))
+    return orMore(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isWhole)
+  return orMore(await walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 })), isWhole)
+}
+
+const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
+
+/** Whether a shop has orders that no index knows yet: the job comes to its first one last. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const [first] = await read.select({ id: orders.id }).from(orders).where(eq(orders.shopId, shopId)).orderBy(asc(orders.number)).limit(1)
+  return first !== undefined && first.id < fill.below
 }
 
 /** Those of a shop's orders that are found by words. */

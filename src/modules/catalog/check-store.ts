@@ -1,12 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { engine } from '../../../db/columns.ts'
 import { type Checked, type Finding, findingsOf } from '../../core/findings.ts'
-
-/** The row by which its shop's people find a product `p`. */
-const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from managed_ranks r join managed_words_docsize w on w.id = r.rank where r.id = p.id`
-    : sql`select 1 from managed_words w where w.id = p.id`
+import { indexed } from './managed-store.ts'
 
 /** Finds public documents that lists would filter by something else than their products are, and products that no search finds. */
 export const filterFindings = (db: Checked): AsyncGenerator<Finding> =>

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import { managedSearch } from '../../../db/search.ts'
@@ -17,6 +18,12 @@ export const countedMax = 10_000
 const unfilledMax = 10_000
 
 type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean }
+
+/** The row by which its shop's people find a product `p`. */
+export const indexed =
+  engine === 'sqlite'
+    ? sql`select 1 from managed_ranks r join managed_words_docsize w on w.id = r.rank where r.id = p.id`
+    : sql`select 1 from managed_words w where w.id = p.id`
 
 const fills = fillsOf('PRODUCTS')
 
@@ -51,6 +58,14 @@ export const managedStore = {
   },
 
   ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select p.id as id from products p where p.id > ${after} and not exists (${indexed}) order by p.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)

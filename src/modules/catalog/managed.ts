@@ -1,4 +1,4 @@
-import { fillSearch } from '../../core/filling.ts'
+import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
@@ -32,15 +32,22 @@ export async function listProducts(
   return isCapped ? { ...page, totalCapped: true } : page
 }
 
+type FillDeps = Pick<CatalogDeps, 'db' | 'clock' | 'log' | 'catalogStore'>
+
+const filling = (deps: FillDeps): Filling => ({
+  ...store,
+  subject: 'products',
+  kind: 'product',
+  async index(tx, id) {
+    const whole = await deps.catalogStore.wholeOf(tx, id)
+    if (!whole) return
+    await store.put(tx, whole)
+    await deps.catalogStore.renewSearch(tx, whole, searchWords(whole))
+  },
+})
+
 /** Makes products findable that are older than the search, by their shop's people and by the public. @returns how many, and whether those were all */
-export const fillProductSearch = (deps: Pick<CatalogDeps, 'db' | 'log' | 'catalogStore'>): Promise<{ filled: number; isDone: boolean }> =>
-  fillSearch(deps, {
-    ...store,
-    subject: 'products',
-    async index(tx, id) {
-      const whole = await deps.catalogStore.wholeOf(tx, id)
-      if (!whole) return
-      await store.put(tx, whole)
-      await deps.catalogStore.renewSearch(tx, whole, searchWords(whole))
-    },
-  })
+export const fillProductSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => fillSearch(deps, filling(deps))
+
+/** The same of those that a process of an older version has made lately. @returns how many */
+export const fillUnknownProducts = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))

@@ -1,12 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
-
-/** The row by which a customer `c` is found. */
-const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from customer_ranks r join customer_words_docsize w on w.id = r.rank where r.id = c.id`
-    : sql`select 1 from customer_words w where w.id = c.id`
+import { indexed } from './finding-store.ts'
 
 /** What of customers `souk check` looks at: that what is counted of each is what their orders add up to, those that joined them included. */
 const rules: readonly Rule[] = [

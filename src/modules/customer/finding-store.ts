@@ -1,4 +1,5 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader } from '../../../db/engine.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { customerSearch } from '../../../db/search.ts'
@@ -15,6 +16,12 @@ const countedMax = 10_000
 const queryWordsMax = 10
 
 type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
+
+/** The row by which a customer `c` is found. */
+export const indexed =
+  engine === 'sqlite'
+    ? sql`select 1 from customer_ranks r join customer_words_docsize w on w.id = r.rank where r.id = c.id`
+    : sql`select 1 from customer_words w where w.id = c.id`
 
 const fills = fillsOf('CUSTOMERS')
 
@@ -44,6 +51,14 @@ export const findingStore = {
   },
 
   ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select c.id as id from customers c where c.id > ${after} and not exists (${indexed}) order by c.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read

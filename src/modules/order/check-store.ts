@@ -1,16 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
+import { indexed } from './finding-store.ts'
 
 /** The lines of a parcel or a refund, each as `line.value`. @param of the row that has them */
 const linesOf = (of: 'f' | 'r') =>
   sql.raw(engine === 'sqlite' ? `json_each(${of}.lines) as line` : `json_array_elements(${of}.lines::json) as line(value)`)
-
-/** The row by which an order `o` is found. */
-const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from search_shops s join order_words_docsize w on w.id = s.serial * 4294967296 + o.number where s.shop_id = o.shop_id`
-    : sql`select 1 from order_words w where w.shop_id = o.shop_id and w.number = o.number`
 
 // Asked for by `souk check` alone, and so made by it.
 const rules = (): readonly Rule[] => [

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { prepare } from '../../../db/prepared.ts'
 import { orderDays } from '../../../db/schema/finding.ts'
@@ -41,6 +42,12 @@ const noteDay = prepare(
 )
 
 type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
+
+/** The row by which an order `o` is found. */
+export const indexed =
+  engine === 'sqlite'
+    ? sql`select 1 from search_shops s join order_words_docsize w on w.id = s.serial * 4294967296 + o.number where s.shop_id = o.shop_id`
+    : sql`select 1 from order_words w where w.shop_id = o.shop_id and w.number = o.number`
 
 const fills = fillsOf('ORDERS')
 
@@ -88,6 +95,14 @@ export const findingStore = {
   },
 
   ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select o.id as id from orders o where o.id > ${after} and not exists (${indexed}) order by o.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)

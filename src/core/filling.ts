@@ -50,11 +50,13 @@ export async function fillSearch(
 const minute = 60_000
 /** How often it is looked, and how far back: longer than whoever begins a write before a look takes to end it. */
 const [lookedEveryMs, lookedBackMs] = [10 * minute, 30 * minute]
+/** The first look of a process: this version may have been taken back for a while. */
+const lookedBackAtFirstMs = 24 * 60 * minute
 const lookedAt = new WeakMap<Database, Map<string, number>>()
 
 /**
  * Makes records findable that a process of an older version has made lately, beside those that know the search: where the filling had been before they
- * came. Of the last half hour, every ten minutes and at the start of a process; on SQLite no two versions run beside each other.
+ * came. Of the last day at the start of a process, then of the last half hour every ten minutes; on SQLite no two versions run beside each other.
  * @returns how many
  */
 export async function fillUnknown(
@@ -66,7 +68,7 @@ export async function fillUnknown(
   lookedAt.set(db, looked)
   const last = looked.get(subject)
   if (last !== undefined && last <= now && now < last + lookedEveryMs) return 0
-  const lately = idBoundary(kind, now - lookedBackMs)
+  const lately = idBoundary(kind, now - (last === undefined ? lookedBackAtFirstMs : lookedBackMs))
   const fill = await fillOf(db.read)
   // What lies below is still to come anyway.
   let after = fill && fill.below > lately ? fill.below : lately

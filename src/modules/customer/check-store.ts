@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm'
-import { engine } from '../../../db/columns.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
 import { indexed } from './finding-store.ts'
 

@@ -145,7 +145,10 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
     for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey)
     rank.run(p.publishedAt, p.id)
     const tags = p.tags.map((one) => one.toLowerCase())
-    words.run(p.publishedAt, productTerms({ productId: p.id, shopId: p.shopId, visibleFrom: p.publishedAt ?? 0, words: searchWords(whole), tags }))
+    words.run(
+      p.publishedAt,
+      productTerms({ productId: p.id, shopId: p.shopId, visibleFrom: p.publishedAt ?? 0, words: searchWords(whole), tags }),
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Database, Reader, Writer } from '../../db/engine.ts'
-import { locking } from './change.ts'
 import { type IdKind, idBoundary } from '../lib/ids.ts'
+import { locking } from './change.ts'
 import type { Deps } from './deps.ts'
 
 /** Records that are older than their search index. */

@@ -12,7 +12,10 @@ const productsMax = 10_000
  * Spelt out, as the index of those has it: asked by each of the shop's products, or read from its beginning to its end where the shop has very many. SQLite
  * joins in the order in which it is said.
  */
-const lowOf = (shopId: string, byProduct: boolean) => sql`from ${byProduct ? sql`products p cross join variants v` : sql`variants v cross join products p`}
+const lowOf = (
+  shopId: string,
+  byProduct: boolean,
+) => sql`from ${byProduct ? sql`products p cross join variants v` : sql`variants v cross join products p`}
   where v.low_stock_at is not null and v.on_hand <= v.low_stock_at and v.track_inventory
     and p.id = v.product_id and p.shop_id = ${shopId} and p.status <> 'ARCHIVED'`
 

@@ -97,7 +97,11 @@ async function pieceOf(read: Reader, filter: ManagedFilter, { limit, after }: Sl
  * What the index is still to be given, by columns alone: status, vendor and type.
  * @returns ids, newest first; `isWhole` false where there may be more
  */
-async function unfilled(read: Reader, { shopId, words, values }: ManagedFilter, below: string): Promise<{ ids: string[]; isWhole: boolean }> {
+async function unfilled(
+  read: Reader,
+  { shopId, words, values }: ManagedFilter,
+  below: string,
+): Promise<{ ids: string[]; isWhole: boolean }> {
   const columns = values.flatMap(([kind, value]) => (kind === 'tag' || kind === 'sku' ? [] : sql`and ${sql.raw(kind)} = ${value}`))
   if (words !== undefined || columns.length < values.length) {
     const [any] = await read.rows<{ id: string }>(sql`select id from products where shop_id = ${shopId} and id < ${below} limit 1`)

@@ -294,7 +294,9 @@ async function asOlder(app: TestApp, shopId: string): Promise<void> {
     const rows = await tx.select().from(products)
     for (const { id, title } of rows) {
       const words = wordsOf(title, 10).map((word) => shopId.slice(shopId.indexOf('_') + 1) + word)
-      await tx.rows(sql`insert into product_words (rowid, words) select rank, ${words.join(' ')} from product_ranks where product_id = ${id}`)
+      await tx.rows(
+        sql`insert into product_words (rowid, words) select rank, ${words.join(' ')} from product_ranks where product_id = ${id}`,
+      )
     }
   })
 }
@@ -318,22 +320,66 @@ test('what an older program made findable is found by how words begin, before th
   expect(await shop.titles(q('linen sh'))).toEqual(['Linen shirt'])
 })
 
+/** So many more products like one, past the service and past the search, each a millisecond younger. */
+async function copiesOf({ deps }: TestApp, id: string, count: number): Promise<void> {
+  const copies = (table: Table, key: string, own: Record<string, string>) => {
+    const names = Object.values(getTableColumns(table)).map(({ name }) => name)
+    const values = names.map((name) => own[name] ?? `r.${name}`)
+    return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
+      with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
+      select ${values.join(', ')} from ${getTableName(table)} r, copy where r.${key} = '${id}'`)
+  }
+  await deps.db.write(async (tx) => {
+    await tx.rows(copies(products, 'id', { id: `r.id || 'c' || n`, handle: `r.handle || n` }))
+    await tx.rows(copies(productDocuments, 'product_id', { product_id: `r.product_id || 'c' || n`, visible_from: 'r.visible_from + n' }))
+  })
+}
+
+test('among thousands, what few have, what many have and what nearly all have is found in whole, newest first', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const other = await shopIn(app)
+  await other.add({ title: 'Linden' })
+  await shop.add({ title: 'Linen' })
+  await shop.add({ title: 'Lintel' })
+  const { id } = await shop.add({ title: 'Thing' })
+  const count = 5_000
+  await copiesOf(app, id, count)
+  const at = app.clock.now()
+  for (let start = 1; start <= count; start += 500)
+    await app.deps.db.write(async (tx) => {
+      for (let n = start; n < start + 500; n++) {
+        const words = ['thing', `common${n}`, ...(n % 20 === 0 ? [`some${n}`] : []), ...(n % 3 === 0 ? ['third'] : [])]
+        await productSearch.add(tx, { productId: `${id}c${n}`, shopId: shop.shop.id, visibleFrom: at + n, words, tags: [] })
+      }
+    })
+  app.clock.advance(count)
+  const found = async (words: string) => {
+    const query = { shopId: shop.shop.id, words: words.split(' '), now: app.clock.now(), limit: 1_001 }
+    const { ids, isWhole } = await productSearch.find(app.deps.db.read, query)
+    expect(isWhole).toBe(true)
+    return ids.map((one) => Number(one.slice(id.length + 1)))
+  }
+  const first = (step: number, from: number, many: number) => Array.from({ length: many }, (_, nth) => from - nth * step)
+  expect(await shop.titles(q('lin'))).toEqual(['Lintel', 'Linen'])
+  expect(await shop.titles(q('thing lin'))).toEqual([])
+  expect(await found('common')).toEqual(first(1, 5_000, 1_001))
+  expect(await found('thi')).toEqual(first(1, 5_000, 1_001))
+  expect(await found('thir')).toEqual(first(3, 4_998, 1_001))
+  expect(await found('some')).toEqual(first(20, 5_000, 250))
+  expect(await found('thing some')).toEqual(first(20, 5_000, 250))
+  expect(await found('common7')).toEqual([...first(1, 799, 100), ...first(1, 79, 10), 7].sort((a, b) => b - a))
+  expect((await found('third s')).length).toBe(83)
+  expect(await found('nowhere')).toEqual([])
+})
+
 test('of a large shop, whole words are found meanwhile, and the answer says that there may be more', async () => {
   if (engine === 'postgres') return
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Linen' })
   await shop.add({ title: 'Lintel' })
-  await app.deps.db.write(async (tx) => {
-    const copies = (table: Table, own: Record<string, string>) => {
-      const names = Object.values(getTableColumns(table)).map(({ name }) => name)
-      return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
-        with recursive copy (n) as (select 1 union all select n + 1 from copy where n < 10000)
-        select ${names.map((name) => own[name] ?? name).join(', ')} from ${getTableName(table)}, copy where ${'product_id' in own ? 'product_id' : 'id'} = '${id}'`)
-    }
-    await tx.rows(copies(products, { id: `id || 'c' || n`, handle: `handle || n` }))
-    await tx.rows(copies(productDocuments, { product_id: `product_id || 'c' || n` }))
-  })
+  await copiesOf(app, id, 10_000)
   await app.deps.db.write((tx) => tx.rows(sql`delete from product_words`))
   await asOlder(app, shop.shop.id)
   const asked = async (words: string) => {

@@ -2,9 +2,9 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { fillSearch } from '../../../jobs/fill-search.ts'
 import { engine } from '../../../db/columns.ts'
 import { orderDays, searchFills } from '../../../db/schema/finding.ts'
+import { fillSearch } from '../../../jobs/fill-search.ts'
 import { filterFindings } from '../../../src/modules/catalog/index.ts'
 import { customerFindings } from '../../../src/modules/customer/index.ts'
 import { listOrders, orderFindings } from '../../../src/modules/order/index.ts'
@@ -34,14 +34,23 @@ test('while an index is being filled, a search says that there may be more, and 
   const shop = await sellingIn(app, { onHand: 50 })
   const asked = askedBy(shop)
   await shop.bought({ email: 'ada@example.com' })
-  await shop.add({ title: 'Bowl', vendor: 'Kiln', type: 'Cups', status: 'DRAFT', tags: ['new'], variants: [{ sku: 'bw-1', price: shop.usd(1) }] })
+  await shop.add({
+    title: 'Bowl',
+    vendor: 'Kiln',
+    type: 'Cups',
+    status: 'DRAFT',
+    tags: ['new'],
+    variants: [{ sku: 'bw-1', price: shop.usd(1) }],
+  })
   await customerOf(app, shop.shop.name, 'ada@example.com')
   await upgraded(app)
   expect(await asked('/v2/orders?q=ada')).toEqual([0, true])
   // Its one order is looked into.
   expect(await asked('/v2/orders?q=ada&status=CONFIRMED')).toEqual([1, false])
   expect(await asked('/v2/orders?email=ada@example.com')).toEqual([1, false])
-  expect((await app.call('GET', '/v2/orders?q=ada', { token: shop.token, headers: { accept: 'text/csv' } })).text).toContain('ada@example.com')
+  expect((await app.call('GET', '/v2/orders?q=ada', { token: shop.token, headers: { accept: 'text/csv' } })).text).toContain(
+    'ada@example.com',
+  )
   expect(await asked('/product-v2?status=DRAFT')).toEqual([1, false])
   expect(await asked('/product-v2?vendor=Kiln&type=Cups')).toEqual([1, false])
   expect(await asked('/product-v2?vendor=Kiln&status=ACTIVE')).toEqual([0, false])
@@ -115,41 +124,44 @@ test.skipIf(engine !== 'postgres')('what one process places another finds at onc
   for await (const { problems } of orderFindings(app.deps.db)) expect(problems).toEqual([])
 })
 
-test.skipIf(engine !== 'postgres')('what a process of an older version makes behind the job is named by the check, and found in the end', async () => {
-  await using app = await testApp()
-  const shop = await sellingIn(app, { onHand: 50 })
-  await shop.bought({ email: 'new@example.com' })
-  await fillSearch(app.deps)
-  app.clock.advance(60_000)
-  // An older one knows neither words nor days.
-  await shop.bought({ email: 'ada@example.com' })
-  await shop.add({ title: 'Bowl', vendor: 'Kiln' })
-  await customerOf(app, shop.shop.name, 'ada@example.com')
-  await app.deps.db.write(async (tx) => {
-    await tx.rows(sql`delete from order_words where number = 2`)
-    await tx.rows(sql`delete from managed_words where id = (select max(id) from products)`)
-    await tx.rows(sql`delete from customer_words`)
-    await tx.update(orderDays).set({ last: 1 })
-  })
-  const problems = async () => {
-    let n = 0
-    for (const findings of [orderFindings, filterFindings, customerFindings])
-      for await (const one of findings(app.deps.db)) n += one.problems.length
-    return n
-  }
-  const asked = askedBy(shop)
-  expect(await problems()).toBe(3)
-  // Another process that begins looks back by itself; this one has just looked.
-  await fillSearch(app.deps)
-  expect(await asked('/v2/orders?q=ada')).toEqual([0, false])
-  app.clock.advance(10 * 60_000)
-  await fillSearch(app.deps)
-  expect(await asked('/v2/orders?q=ada')).toEqual([1, false])
-  expect(await asked('/product-v2?q=bow')).toEqual([1, false])
-  expect(await asked('/customer?q=ada')).toEqual([1, false])
-  expect(await problems()).toBe(0)
-  await app.deps.db.write((tx) => tx.rows(sql`delete from order_words`))
-  await using beside = await commandBeside(app)
-  await fillSearch(beside.deps)
-  expect(await asked('/v2/orders?q=example')).toEqual([2, false])
-})
+test.skipIf(engine !== 'postgres')(
+  'what a process of an older version makes behind the job is named by the check, and found in the end',
+  async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    await shop.bought({ email: 'new@example.com' })
+    await fillSearch(app.deps)
+    app.clock.advance(60_000)
+    // An older one knows neither words nor days.
+    await shop.bought({ email: 'ada@example.com' })
+    await shop.add({ title: 'Bowl', vendor: 'Kiln' })
+    await customerOf(app, shop.shop.name, 'ada@example.com')
+    await app.deps.db.write(async (tx) => {
+      await tx.rows(sql`delete from order_words where number = 2`)
+      await tx.rows(sql`delete from managed_words where id = (select max(id) from products)`)
+      await tx.rows(sql`delete from customer_words`)
+      await tx.update(orderDays).set({ last: 1 })
+    })
+    const problems = async () => {
+      let n = 0
+      for (const findings of [orderFindings, filterFindings, customerFindings])
+        for await (const one of findings(app.deps.db)) n += one.problems.length
+      return n
+    }
+    const asked = askedBy(shop)
+    expect(await problems()).toBe(3)
+    // Another process that begins looks back by itself; this one has just looked.
+    await fillSearch(app.deps)
+    expect(await asked('/v2/orders?q=ada')).toEqual([0, false])
+    app.clock.advance(10 * 60_000)
+    await fillSearch(app.deps)
+    expect(await asked('/v2/orders?q=ada')).toEqual([1, false])
+    expect(await asked('/product-v2?q=bow')).toEqual([1, false])
+    expect(await asked('/customer?q=ada')).toEqual([1, false])
+    expect(await problems()).toBe(0)
+    await app.deps.db.write((tx) => tx.rows(sql`delete from order_words`))
+    await using beside = await commandBeside(app)
+    await fillSearch(beside.deps)
+    expect(await asked('/v2/orders?q=example')).toEqual([2, false])
+  },
+)

@@ -109,7 +109,8 @@ test.skipIf(engine !== 'postgres')('what one process places another finds at onc
   for (let nth = 0; nth < 5; nth++) await shop.bought({ email: `old${nth}@example.com` })
   await upgraded(app)
   await using beside = await commandBeside(app)
-  const found = async (word: string) => (await listOrders(beside.deps, { shopId: shop.shop.id, q: word }, { limit: 20, offset: 0 })).total
+  const found = async (word: string) =>
+    (await listOrders(beside.deps, { shopId: shop.shop.id, q: word }, { page: 1, limit: 20, offset: 0 })).total
   const placing = Array.from({ length: 4 }, async (_, line) => {
     for (let nth = 0; nth < 6; nth++) {
       await shop.bought({ email: `new${line}x${nth}@example.com` })

@@ -4,6 +4,7 @@ import type { Reader, Writer } from '../../../db/engine.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import { managedSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
+import { productIndexed } from '../../../db/search-rows.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
 import type { Whole } from './domain.ts'
@@ -18,12 +19,6 @@ export const countedMax = 10_000
 const unfilledMax = 10_000
 
 type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean }
-
-/** The row by which its shop's people find a product `p`. */
-export const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from managed_ranks r join managed_words_docsize w on w.id = r.rank where r.id = p.id`
-    : sql`select 1 from managed_words w where w.id = p.id`
 
 const fills = fillsOf('PRODUCTS')
 
@@ -62,7 +57,7 @@ export const managedStore = {
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
-      sql`select p.id as id from products p where p.id > ${after} and not exists (${indexed}) order by p.id limit ${limit}`,
+      sql`select p.id as id from products p where p.id > ${after} and not exists (${productIndexed}) order by p.id limit ${limit}`,
     )
     return rows.map(({ id }) => id)
   },

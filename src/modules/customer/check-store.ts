@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import { customerIndexed } from '../../../db/search-rows.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
-import { indexed } from './finding-store.ts'
 
 /** What of customers `souk check` looks at: that what is counted of each is what their orders add up to, those that joined them included. */
 const rules: readonly Rule[] = [
@@ -26,7 +26,7 @@ const rules: readonly Rule[] = [
     subject: 'search of customers',
     broken: sql`
       select c.id as id from customers c
-      where not exists (${indexed}) and not exists (select 1 from search_fills where subject = 'CUSTOMERS')
+      where not exists (${customerIndexed}) and not exists (select 1 from search_fills where subject = 'CUSTOMERS')
       order by c.id`,
     say: ({ id }) => `Customer ${id} is found by no word`,
   },

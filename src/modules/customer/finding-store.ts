@@ -4,6 +4,7 @@ import type { Reader } from '../../../db/engine.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { customerSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
+import { customerIndexed } from '../../../db/search-rows.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
 import { holdsWords, wordsOf } from '../../lib/words.ts'
@@ -16,12 +17,6 @@ const countedMax = 10_000
 const queryWordsMax = 10
 
 type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
-
-/** The row by which a customer `c` is found. */
-export const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from customer_ranks r join customer_words_docsize w on w.id = r.rank where r.id = c.id`
-    : sql`select 1 from customer_words w where w.id = c.id`
 
 const fills = fillsOf('CUSTOMERS')
 
@@ -55,7 +50,7 @@ export const findingStore = {
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
     if (engine === 'sqlite') return []
     const rows = await read.rows<{ id: string }>(
-      sql`select c.id as id from customers c where c.id > ${after} and not exists (${indexed}) order by c.id limit ${limit}`,
+      sql`select c.id as id from customers c where c.id > ${after} and not exists (${customerIndexed}) order by c.id limit ${limit}`,
     )
     return rows.map(({ id }) => id)
   },

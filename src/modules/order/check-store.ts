@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
+import { orderIndexed } from '../../../db/search-rows.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
-import { indexed } from './finding-store.ts'
 
 /** The lines of a parcel or a refund, each as `line.value`. @param of the row that has them */
 const linesOf = (of: 'f' | 'r') =>
@@ -54,10 +54,10 @@ const rules = (): readonly Rule[] => [
   {
     subject: 'search of orders',
     broken: sql`
-      select o.id as id, not exists (${indexed}) as unfound, d.day is null as undated
+      select o.id as id, not exists (${orderIndexed}) as unfound, d.day is null as undated
       from orders o left join order_days d
         on d.shop_id = o.shop_id and d.day = o.created_at / 86400000 and o.number between d.first and d.last
-      where (not exists (${indexed}) and not exists (select 1 from search_fills where subject = 'ORDERS')) or d.day is null
+      where (not exists (${orderIndexed}) and not exists (select 1 from search_fills where subject = 'ORDERS')) or d.day is null
       order by o.id`,
     say: ({ id, undated }) => (undated ? `Order ${id} is not among those of its day` : `Order ${id} is found by no word`),
   },

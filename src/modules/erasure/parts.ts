@@ -7,6 +7,8 @@ import type { WebhookDeps } from '../webhook/index.ts'
 
 export const erasureParts = ({ config }: Pick<Deps, 'config'>) => ({
   erasedList: createErasedList(config.dataDir),
+  /** When the indexes of words may be rewritten again, by the monotonic clock. */
+  wordsPurged: { nextAt: 0 },
   /** How many erasures the list beside the database held when somebody looked last; undefined: nobody has. */
   erasedListed: { count: undefined } as { count: number | undefined },
 })

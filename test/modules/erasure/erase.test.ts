@@ -2,16 +2,19 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
+import { carts, orders } from '../../../db/schema/selling.ts'
 import { finishErasures } from '../../../jobs/finish-erasures.ts'
+import { lineOf, replayErasures } from '../../../src/modules/erasure/index.ts'
 import { answerSeal, keptText } from '../../../src/modules/idempotency/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
-import { planted, plantedAddress, tracesOf } from '../../support/planted.ts'
+import { planted, plantedAddress, tracesInIndexes, tracesOf } from '../../support/planted.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
 import { endpointOf, loopbackAllowed, receiver } from '../../support/webhooks.ts'
 
@@ -69,6 +72,12 @@ describe('a customer who is erased', () => {
     expect((await tracesOf(app)).length).toBeGreaterThan(20)
     expect((await shop.get('/v2/orders?q=zyxandra')).body.total).toBeGreaterThan(0)
     expect((await shop.get('/customer?q=quillf')).body.total).toBe(1)
+    // As they stand in an index, behind what they have in common with the word before.
+    const pieces = ['feather', 'lantedcompany']
+    expect((await tracesInIndexes(app, pieces)).sort()).toEqual([
+      'customer_words: feather',
+      ...pieces.map((piece) => `order_words: ${piece}`),
+    ])
 
     const answer = await erase(shop, id)
     expect([answer.status, answer.body.customerId]).toEqual([200, id])
@@ -144,6 +153,7 @@ describe('a customer who is erased', () => {
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
+    expect(await tracesInIndexes(app, pieces)).toEqual([])
     const trail = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
     expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
   })
@@ -245,5 +255,64 @@ describe('an erasure that does not come to its end', () => {
     expect(await tracesOf(app)).toEqual([])
     const [erasure] = await app.deps.db.read.select().from(erasures)
     expect([erasure?.finishedAt, erasure?.otherIds]).toEqual([app.clock.now(), []])
+  })
+
+  test('waits for an order that was placed in that moment, looks through nothing meanwhile, and holds up no other', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const people: string[] = []
+    // More than are finished in one run.
+    for (let nth = 0; nth < 21; nth++) people.push(ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body.id)
+    const stray = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    for (const id of people) ok(await erase(shop, id))
+    // As if the first of them had placed it in the moment of the erasure.
+    const [customerId = ''] = people
+    await app.deps.db.write(async (tx) => {
+      const [order] = await tx.update(orders).set({ customerId }).where(eq(orders.id, stray.id)).returning()
+      await tx
+        .update(carts)
+        .set({ customerId })
+        .where(eq(carts.id, order?.cartId ?? ''))
+    })
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    const open = async () =>
+      (await app.deps.db.read.select().from(erasures)).filter(({ finishedAt }) => finishedAt === null).map(({ customerId }) => customerId)
+    await finishErasures(app.deps)
+    expect(await open()).toEqual([customerId])
+    expect(await tracesOf(app, [planted.email])).toContain(`orders: ${planted.email}`)
+    let sealed = 0
+    const { unseal } = app.deps.keyring
+    ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
+    app.deps.keyring.unseal = (...given) => {
+      sealed++
+      return unseal(...given)
+    }
+    await finishErasures(app.deps)
+    app.deps.keyring.unseal = unseal
+    expect(sealed).toBe(0)
+    ok(await shop.post(`/v2/orders/${stray.id}/fulfil`, {}))
+    await finishErasures(app.deps)
+    expect(await open()).toEqual([])
+    expect(await tracesOf(app, [planted.email])).toEqual([])
+  })
+})
+
+describe('an older database', () => {
+  test('that did not know them yet has nothing of a guest either: the account was made to be erased', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
+    const order = await shop.bought({ email: planted.email.toUpperCase(), ...place })
+    await shop.cart({ email: planted.email, ...place })
+    const other = await shop.bought({ email: 'stays@example.com' })
+    const customerId = app.deps.newId('customer')
+    const one = { customerId, shopId: shop.shop.id, at: app.clock.now(), orderIds: [order.id] }
+    await app.deps.erasedList.append([lineOf(one)])
+    expect(await replayErasures(app.deps)).toBe(1)
+    expect(await tracesOf(app)).toEqual([])
+    expect((await shop.order(order.id)).email).toBe(`${customerId}@erased.invalid`)
+    expect((await shop.order(other.id)).email).toBe('stays@example.com')
+    expect(await replayErasures(app.deps)).toBe(0)
   })
 })

@@ -220,6 +220,9 @@ describe('a customer who is erased', () => {
     expect((await shop.post(`/customer/${id}/addresses`, plantedAddress)).status).toBe(409)
     const { id: loose } = ok(await shop.post('/addresses', { ...plantedAddress, name: 'Somebody else' })).body
     expect((await shop.post(`/customer/${id}/addresses/add`, { addressId: loose })).status).toBe(409)
+    // Nothing is drawn up for an address that is nobody's, which no mail goes to.
+    const draft = { customerId: id, lines: [{ variantId: shop.variantId, quantity: 1 }] }
+    expect((await shop.post('/v2/orders/drafts', draft)).status).toBe(404)
   })
 })
 

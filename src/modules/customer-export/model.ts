@@ -16,7 +16,9 @@ export const CustomerExport = t.Object(
     guestOrders: t.Array(OrderRecord, {
       description: 'Bought as a guest with their e-mail address: theirs only if they have shown that they read it (`emailVerified`)',
     }),
-    carts: kept('With their lines, and of what the shop drew up for them the `draft` with its note; those of a guest with their e-mail address included'),
+    carts: kept(
+      'With their lines, and of what the shop drew up for them the `draft` with its note; those of a guest with their e-mail address included',
+    ),
     giftCards: t.Array(GiftCardRecord, { description: 'That only they may use' }),
     discountsUsed: kept('Which discount counted in which order'),
     sessions: t.Array(

@@ -74,13 +74,7 @@ async function* jsonOf(deps: OrderDeps, shop: Shop, whose: Whose): AsyncGenerato
       sessionView,
     ),
   )
-  yield* list(
-    'mails',
-    mapped(
-      mailsOf(deps, ids, draftMails),
-      mailView,
-    ),
-  )
+  yield* list('mails', mapped(mailsOf(deps, ids, draftMails), mailView))
   yield* list('activity', mapped(activityOf(deps, whose), auditView))
   yield '}'
 }

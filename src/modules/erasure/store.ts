@@ -51,7 +51,8 @@ export const erasureStore = {
       .select()
       .from(erasures)
       .where(after && behind(after))
-      .orderBy(asc(erasures.at), asc(erasures.customerId)).limit(limit)
+      .orderBy(asc(erasures.at), asc(erasures.customerId))
+      .limit(limit)
   },
   async count(from: Selects): Promise<number> {
     const [row] = await from.select({ n: count() }).from(erasures)

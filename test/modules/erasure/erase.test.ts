@@ -1,17 +1,23 @@
 /** Somebody who is erased: nothing of theirs stands anywhere, and the books stay. */
+import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 import { carts, orders } from '../../../db/schema/selling.ts'
 import { finishErasures } from '../../../jobs/finish-erasures.ts'
+import { createFolderStore } from '../../../src/clients/backups/folder.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import type { BackupPlace } from '../../../src/modules/backup/index.ts'
 import { lineOf, replayErasures } from '../../../src/modules/erasure/index.ts'
 import { answerSeal, keptText } from '../../../src/modules/idempotency/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
+import { temporaryDir } from '../../support/database.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
 import { planted, plantedAddress, tracesInIndexes, tracesOf } from '../../support/planted.ts'
@@ -90,8 +96,12 @@ describe('a customer who is erased', () => {
     expect(await violationsOf(await booksOf(app))).toEqual([])
     if (engine === 'sqlite') {
       // Not between the rows of the file either.
-      await app.deps.db.checkpoint()
-      const bytes = readFileSync(`${app.database.dataDir}/souk.db`).toString('latin1').toLowerCase()
+      const file = `${app.database.dataDir}/souk.db`
+      using beside = new Sqlite(file)
+      beside.run('PRAGMA busy_timeout = 30000')
+      // Unlike a checkpoint of the app's own it waits for whoever is reading.
+      expect(beside.query('PRAGMA wal_checkpoint(TRUNCATE)').values()).toEqual([[0, 0, 0]])
+      const bytes = readFileSync(file).toString('latin1').toLowerCase()
       expect(bytes.includes(shop.shop.name)).toBe(true)
       expect(Object.values(planted).filter((value) => bytes.includes(value.toLowerCase()))).toEqual([])
     }
@@ -298,6 +308,40 @@ describe('an erasure that does not come to its end', () => {
     await finishErasures(app.deps)
     expect(await open()).toEqual([])
     expect(await tracesOf(app, [planted.email])).toEqual([])
+  })
+})
+
+describe('the list in the places for backups', () => {
+  test.skipIf(engine !== 'sqlite')('is in each that answers, whichever does not, once in each, and complete when all do', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    const shop = await sellingIn(app)
+    const dead = createFolderStore(join(temporaryDir(), 'dead'), app.clock.now)
+    let isDead = true
+    let puts = 0
+    const put: typeof dead.put = async (...given) => {
+      puts++
+      if (isDead) throw new AppError('UNAVAILABLE', 'no such disk')
+      return dead.put(...given)
+    }
+    const first: BackupPlace = { isNamed: true, store: { ...dead, put } }
+    const deps = { ...app.deps, backupPlaces: [first, ...app.deps.backupPlaces] }
+    const ids: string[] = []
+    for (let nth = 0; nth < 3; nth++) {
+      const { id } = ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body
+      ok(await erase(shop, id))
+      ids.push(id)
+    }
+    await finishErasures(deps)
+    const names = () => readdirSync(join(folder, 'erased')).sort()
+    const listed = async () => (await app.deps.db.read.select().from(erasures)).filter(({ listedAt }) => listedAt !== null).length
+    const all = ids.map((id) => `${id}.json`).sort()
+    expect([names(), await listed(), puts]).toEqual([all, 0, 1])
+    rmSync(join(folder, 'erased', all[0] ?? ''))
+    isDead = false
+    await finishErasures(deps)
+    // What the good one had was not put there again.
+    expect([names(), await listed(), puts]).toEqual([all.slice(1), 3, 4])
   })
 })
 

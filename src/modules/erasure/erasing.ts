@@ -102,7 +102,8 @@ export async function eraseAgain(deps: ErasureDeps, { customerId, shopId, at, or
   if (erasure) await sweep(deps, erasure)
 }
 
-type Around = { cartIds: string[]; mailIds: string[]; addressIds: string[] }
+/** `moreIds`: of what else is theirs, and named by mails and answers: addresses, drafts. */
+type Around = { cartIds: string[]; mailIds: string[]; moreIds: string[] }
 
 /**
  * What is theirs and no index leads to, or what is sealed: looked for before the write, which then has only what it needs to lock.
@@ -113,17 +114,20 @@ async function lookAround(
   { customerId, shopId }: Pick<Listed, 'customerId' | 'shopId'>,
   known: { emails: readonly string[]; cartIds: readonly string[] },
 ): Promise<Around> {
-  const [own, addressIds] = await Promise.all([store.cartsOf(deps.db.read, customerId), store.addressesOf(deps.db.read, customerId)])
-  const cartIds = new Set([...own, ...known.cartIds])
-  if (known.emails.length === 0) return { cartIds: [...cartIds], addressIds, mailIds: [] }
+  const { read } = deps.db
+  const [own, addressIds] = await Promise.all([store.cartsOf(read, customerId), store.addressesOf(read, customerId)])
+  const found = new Set([...own, ...known.cartIds])
   const aside = deps.db.aside()
   try {
-    for (const email of known.emails) for (const id of await store.guestCarts(aside, shopId, email)) cartIds.add(id)
+    for (const email of known.emails) for (const id of await store.guestCarts(aside, shopId, email)) found.add(id)
   } finally {
     aside.close()
   }
+  const cartIds = [...found]
+  const moreIds = [...addressIds, ...(await store.draftsOf(read, cartIds))]
+  if (known.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
   const isTo = (content: string) => known.emails.includes((JSON.parse(content) as { to: string }).to.toLowerCase())
-  return { cartIds: [...cartIds], addressIds, mailIds: await mailsAbout(deps, shopId, isTo) }
+  return { cartIds, moreIds, mailIds: await mailsAbout(deps, shopId, isTo) }
 }
 
 /** The write itself: every table, one after the other. */
@@ -136,13 +140,13 @@ async function overwrite(tx: Writer, deps: ErasureDeps, theirs: Theirs): Promise
   await reindexCustomer(tx, deps, theirs.customerId)
 }
 
-const erasureOf = ({ customerId, shopId, now, orders }: Theirs, { cartIds, addressIds }: Around): Erasure => ({
+const erasureOf = ({ customerId, shopId, now, orders }: Theirs, { cartIds, moreIds }: Around): Erasure => ({
   customerId,
   shopId,
   at: now,
   orderIds: orders.map(({ id }) => id),
   // Never empty before the second look.
-  otherIds: [customerId, ...cartIds, ...addressIds],
+  otherIds: [customerId, ...cartIds, ...moreIds],
   finishedAt: null,
   listedAt: null,
 })

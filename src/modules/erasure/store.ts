@@ -1,6 +1,7 @@
 import { and, asc, count, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Aside, Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsIn } from '../../../db/prepared.ts'
+import { draftOrders } from '../../../db/schema/drafts.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
 import { addresses, carts, orders } from '../../../db/schema/selling.ts'
 import { customerSearch, orderSearch } from '../../../db/search.ts'
@@ -77,6 +78,17 @@ export const erasureStore = {
   async cartsOf(from: Selects, customerId: string): Promise<string[]> {
     const rows = await from.select({ id: carts.id }).from(carts).where(eq(carts.customerId, customerId))
     return rows.map(({ id }) => id)
+  },
+  /** What the shop drew up, by the carts that these are. */
+  async draftsOf(from: Selects, cartIds: readonly string[]): Promise<string[]> {
+    const ids: string[] = []
+    for (let nth = 0; nth < cartIds.length; nth += idsAtOnce)
+      for (const { id } of await from
+        .select({ id: draftOrders.id })
+        .from(draftOrders)
+        .where(inArray(draftOrders.cartId, cartIds.slice(nth, nth + idsAtOnce))))
+        ids.push(id)
+    return ids
   },
   async addressesOf(from: Selects, customerId: string): Promise<string[]> {
     const rows = await from

@@ -15,6 +15,7 @@ import { AppError } from '../../../src/core/errors.ts'
 import type { BackupPlace } from '../../../src/modules/backup/index.ts'
 import { lineOf, replayErasures } from '../../../src/modules/erasure/index.ts'
 import { answerSeal, keptText } from '../../../src/modules/idempotency/domain.ts'
+import { queueMail } from '../../../src/modules/mail/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { temporaryDir } from '../../support/database.ts'
@@ -217,6 +218,32 @@ describe('a customer who is erased', () => {
     // A key stays used, and its answer is gone.
     const replayed = await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })
     expect([replayed.status, replayed.body.message]).toEqual([404, 'What this was about was erased'])
+  })
+
+  test('is whoever the shop drew up an order for, too: neither the draft nor a kept answer tells of them', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app, { onHand: 50 })
+    const body = {
+      email: planted.email,
+      note: planted.note,
+      shippingAddress: plantedAddress,
+      lines: [{ variantId: shop.variantId, quantity: 1 }],
+    }
+    const draft = ok(await shop.post('/v2/orders/drafts', body, { 'idempotency-key': 'draft' }), 201).body
+    expect(await tracesOf(app, [planted.note])).toEqual([`draft_orders: ${planted.note}`, `idempotency_keys: ${planted.note}`])
+    const { id } = ok(await shop.post('/customer', { email: planted.email })).body
+    ok(await erase(shop, id))
+    expect(await tracesOf(app)).toEqual([])
+    expect((await shop.get(`/v2/orders/drafts/${draft.id}`)).body).toMatchObject({ email: null, note: null })
+    // As whoever read the address a moment before would leave it: found by the draft that it names.
+    const late = { key: 'order-draft:late', shopId: shop.shop.id, to: planted.email, template: 'order-draft' } as const
+    const data = { draftId: String(draft.id), lines: [], more: 0, total: shop.money(1) }
+    await app.deps.db.write((tx) => queueMail(tx, app.deps, { ...late, data }))
+    expect(await tracesOf(app)).toEqual([`mails: ${planted.email}`])
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toEqual([])
   })
 
   test('takes nothing any more, and is erased by their own shop alone', async () => {

@@ -189,33 +189,36 @@ const purgeShare = 100
  */
 export async function finishErasures(deps: ErasureDeps): Promise<void> {
   const { db, clock, wordsPurged } = deps
-  if (clock.monotonic() < wordsPurged.nextAt) return
   const clean: string[] = []
   let swept = 0
   let last: Erasure | undefined
   do {
     const found = await store.unfinished(db.read, 'finishedAt', finishedAtOnce, last)
     for (const erasure of found) {
-      if (erasure.at + settlesMs > clock.now() || (await isWaiting(deps, erasure))) continue
-      if (await sweep(deps, erasure)) clean.push(erasure.customerId)
-      else await db.write((tx) => store.change(tx, erasure.customerId, { otherIds: [] }), locking)
-      if (++swept === finishedAtOnce) break
+      if (erasure.at + settlesMs > clock.now() || swept === finishedAtOnce) continue
+      const { customerId } = erasure
+      let standing = await standingOf(deps, erasure)
+      if (standing === 'to be looked at') {
+        swept++
+        standing = (await sweep(deps, erasure)) ? 'clean' : 'waits'
+        await db.write((tx) => store.change(tx, customerId, { otherIds: [] }), locking)
+      }
+      if (standing === 'clean') clean.push(customerId)
     }
     last = found[finishedAtOnce - 1]
   } while (last && swept < finishedAtOnce)
-  if (clean.length === 0) return
+  if (clean.length === 0 || clock.monotonic() < wordsPurged.nextAt) return
   await purgeWords(deps)
   const finishedAt = clock.now()
-  for (const customerId of clean) await db.write((tx) => store.change(tx, customerId, { finishedAt, otherIds: [] }), locking)
+  for (const customerId of clean) await db.write((tx) => store.change(tx, customerId, { finishedAt }), locking)
 }
 
-/** Whether the second look was had, and there is nothing to do before an order of theirs is over. */
-async function isWaiting({ db }: ErasureDeps, erasure: Erasure): Promise<boolean> {
-  if (erasure.otherIds.length > 0) return false
+/** Whether the second look was had, and what it left to wait for: orders of theirs that were being placed in that moment, and are open. */
+async function standingOf({ db }: ErasureDeps, erasure: Erasure): Promise<'to be looked at' | 'waits' | 'clean'> {
+  if (erasure.otherIds.length > 0) return 'to be looked at'
   const strays = await store.straysOf(db.read, erasure)
-  if (strays.length === 0) return false
-  for (const order of strays) if ((await openOf(db.read, { orders: [order] })).length === 0) return false
-  return true
+  for (const order of strays) if ((await openOf(db.read, { orders: [order] })).length === 0) return 'to be looked at'
+  return strays.length > 0 ? 'waits' : 'clean'
 }
 
 /** What they were found by stands in the indexes until these are rewritten: in pieces, between which others write. */

@@ -372,6 +372,30 @@ describe('the list in the places for backups', () => {
   })
 })
 
+test('the indexes of words are not rewritten all the time: what waits for that is looked through once', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+  ok(await erase(shop, id))
+  app.clock.advance(3 * minute)
+  // As if the last time had taken long.
+  app.deps.wordsPurged.nextAt = app.clock.monotonic() + minute
+  await finishErasures(app.deps)
+  const found = async () => (await app.deps.db.read.select().from(erasures)).map(({ finishedAt, otherIds }) => [finishedAt, otherIds])
+  expect(await found()).toEqual([[null, []]])
+  ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
+  const { unseal } = app.deps.keyring
+  app.deps.keyring.unseal = () => {
+    throw new Error('was looked through again')
+  }
+  await finishErasures(app.deps)
+  app.clock.advance(minute)
+  await finishErasures(app.deps)
+  app.deps.keyring.unseal = unseal
+  expect(await found()).toEqual([[app.clock.now(), []]])
+  expect(await tracesInIndexes(app, ['feather'])).toEqual([])
+})
+
 describe('an older database', () => {
   test('that did not know them yet has nothing of a guest either: the account was made to be erased', async () => {
     await using app = await testApp()

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { type Asked, type CsvList, type CsvPiece, csvPieces } from '../core/csv-list.ts'
+import { type Asked, type CsvList, type CsvPiece, csvPieces, type Piece } from '../core/csv-list.ts'
 import { AppError } from '../core/errors.ts'
 import { mayExport } from '../core/principal.ts'
 import { type Table, tableOfSchema } from '../lib/csv-table.ts'
@@ -15,12 +15,12 @@ type RowOf<Schema extends TSchema> = Static<Schema> extends { data: (infer Row)[
 /**
  * A list as `csv` of its route has it: the columns are those of its answer's schema unless `table` says which, and its rows go by their ids unless `keyOf` says
  * by what.
- * @param read what the route itself reads, so that the same filters count
+ * @param read by the filters of the route itself, so that the same are found
  */
 export function csvOf<Schema extends ListSchema, Query = object, Params = object, Row = RowOf<Schema>>(
   name: string,
   schema: Schema,
-  read: (asked: Asked<Query, Params>, slice: Slice) => Promise<{ readonly data: readonly Row[] }>,
+  read: (asked: Asked<Query, Params>, slice: Slice) => Promise<Piece<Row>>,
   given: { table?: Table<Row>; keyOf?: (row: Row) => Key; order?: 'asc' | 'desc' } = {},
 ): CsvList {
   const { table = tableOfSchema<Row>(schema.properties.data.items), keyOf = (row) => (row as { id: string }).id, order = 'desc' } = given
@@ -58,11 +58,22 @@ type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log'>
 async function exported(deps: Exporting, list: CsvList, asked: Asked, request: Request): Promise<Response> {
   const { clock, exportSlots, exportShare, log } = deps
   const leave = exportSlots.take(asked.shop.id)
-  request.signal.addEventListener('abort', leave, { once: true })
-  const pieces = csvPieces(list, asked)
-  const following = () => exportShare.run(() => pieces.next())
   let hasLeft = false
+  const goAway = () => {
+    hasLeft = true
+    leave()
+  }
+  request.signal.addEventListener('abort', goAway, { once: true })
+  const pieces = csvPieces(list, asked)
   const startedAt = clock.monotonic()
+  /** What there is to send next. While nothing is found there is nothing to send, and each look takes its turn. */
+  async function following(): Promise<IteratorResult<CsvPiece, void>> {
+    for (;;) {
+      const next = await exportShare.run(() => pieces.next())
+      if (next.done || next.value.text !== '' || hasLeft) return next
+      if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export took too long')
+    }
+  }
   try {
     // What is refused, is refused with its own status.
     let next: IteratorResult<CsvPiece, void> | undefined = await following()
@@ -87,8 +98,7 @@ async function exported(deps: Exporting, list: CsvList, asked: Asked, request: R
           }
         },
         async cancel() {
-          hasLeft = true
-          leave()
+          goAway()
           await pieces.return()
         },
       },

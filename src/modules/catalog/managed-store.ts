@@ -13,6 +13,9 @@ export const foundMax = 1_000
 /** Without one they are counted up to this; further pages are there all the same. */
 export const countedMax = 10_000
 
+/** Of a piece of a filtered list: each is read with all of its variants, and its words are made anew, at a stretch. */
+const lookedAtMax = 50
+
 type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean }
 
 /** A shop's products as its own people list them. */
@@ -28,7 +31,6 @@ export const managedStore = {
   async list(read: Reader, filter: ManagedFilter, slice: Slice): Promise<Found> {
     const { shopId, words, values } = filter
     if (words?.length === 0) return { wholes: [], total: 0, isCapped: false }
-    if (slice.after !== undefined) return { wholes: await pieceOf(read, filter, slice), total: 0, isCapped: false }
     if (words === undefined && values.length === 0) return unfiltered(read, shopId, slice)
     const whole = values.map(([kind, value]) => wordFor(kind, value))
     const found = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
@@ -40,32 +42,32 @@ export const managedStore = {
     }
   },
 
+  /**
+   * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, some at a time, and no limit keeps
+   * any of them out.
+   * @returns `lookedTo`: the last that was looked at; undefined at the end
+   */
+  async piece(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<{ wholes: Whole[]; lookedTo: string | undefined }> {
+    const { shopId, words, values } = filter
+    if (words?.length === 0) return { wholes: [], lookedTo: undefined }
+    const isFiltered = words !== undefined || values.length > 0
+    const rows = await read
+      .select({ id: products.id })
+      .from(products)
+      .where(and(eq(products.shopId, shopId), typeof after === 'string' ? gt(products.id, after) : undefined))
+      .orderBy(asc(products.id))
+      .limit(isFiltered ? Math.min(limit, lookedAtMax) : limit)
+    const ids = rows.map(({ id }) => id)
+    const wholes = (await wholesOf(read, ids)).reverse()
+    return { wholes: isFiltered ? wholes.filter((whole) => isFoundBy(whole, filter)) : wholes, lookedTo: ids.at(-1) }
+  },
+
   ...fillsOf('PRODUCTS'),
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)
     return rows.map(({ id }) => id)
   },
-}
-
-/**
- * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, and no limit keeps any of them
- * out. None comes at the end alone.
- */
-async function pieceOf(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<Whole[]> {
-  for (let last = after; ; ) {
-    const beyond = typeof last === 'string' ? gt(products.id, last) : undefined
-    const rows = await read
-      .select({ id: products.id })
-      .from(products)
-      .where(and(eq(products.shopId, filter.shopId), beyond))
-      .orderBy(asc(products.id))
-      .limit(limit)
-    const ids = rows.map(({ id }) => id)
-    const found = (await wholesOf(read, ids)).filter((whole) => isFoundBy(whole, filter)).reverse()
-    if (found.length > 0 || ids.length < limit) return found
-    last = ids.at(-1)
-  }
 }
 
 async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {

@@ -1,5 +1,6 @@
 import { NothingChanged } from '../../../db/engine.ts'
 import { type Change, locking } from '../../core/change.ts'
+import type { Piece } from '../../core/csv-list.ts'
 import { AppError } from '../../core/errors.ts'
 import { anonymous } from '../../core/principal.ts'
 import { assertExpected, type Expected, unlessStale } from '../../core/versions.ts'
@@ -57,15 +58,32 @@ export async function ownDraft(deps: DraftDeps, shopId: string, id: string): Pro
 export const readDraft = async (deps: DraftDeps, shopId: string, id: string): Promise<DraftView> =>
   viewOf(deps, await wholeDraft(deps, await ownDraft(deps, shopId, id)))
 
+type DraftFilter = { readonly shopId: string; readonly status?: DraftStatus | undefined }
+
+/** What there is of drafts that were read a moment ago: those that were deleted since are gone with their carts. */
+async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<DraftView[]> {
+  const views = drafts.map((draft) =>
+    wholeDraft(deps, draft)
+      .then((whole) => viewOf(deps, whole))
+      .catch(nothingIfGone),
+  )
+  return (await Promise.all(views)).flatMap((view) => view ?? [])
+}
+
+function nothingIfGone(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+}
+
 /** The shop's drafts, newest first. */
-export async function listDrafts(
-  deps: DraftDeps,
-  filter: { shopId: string; status?: DraftStatus | undefined },
-  slice: Slice,
-): Promise<Page<DraftView>> {
+export async function listDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Page<DraftView>> {
   const { rows, total } = await deps.draftStore.list(filter, deps.clock.now(), slice)
-  const views = rows.map(async (draft) => viewOf(deps, await wholeDraft(deps, draft)))
-  return pageOf(await Promise.all(views), total, slice)
+  return pageOf(await viewsOf(deps, rows), total, slice)
+}
+
+/** A piece of the same list, where it is told whole. */
+export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Piece<DraftView>> {
+  const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)
+  return { data: await viewsOf(deps, rows), lookedTo: rows.at(-1)?.id }
 }
 
 /** What of a draft is on record: of its shopper, only that something is another. A cart's id is a secret. */

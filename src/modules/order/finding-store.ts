@@ -64,21 +64,22 @@ export const findingStore = {
   },
 
   /**
-   * A piece of a list that is read whole: all that a filter finds, however many.
-   * @returns numbers below the one it goes on after, highest first; none at the end alone
+   * A piece of a list that is read whole: all that a filter finds, however many, some at a time.
+   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, of those that hold the words
    */
-  async numbersAfter(read: Reader, filter: OrderFilter, { limit, after }: Slice): Promise<readonly number[]> {
-    const bounds = await boundsOf(read, filter)
-    const { shopId, words } = filter
-    if (!bounds || words?.length === 0) return []
-    let last = typeof after === 'number' ? Math.min(bounds.last, after - 1) : bounds.last
-    if (words === undefined) return byColumns(read, filter, { ...bounds, last }, limit)
-    for (;;) {
-      const candidates = await orderSearch.find(read, { shopId, words, whole: [], first: bounds.first, last, limit })
-      const numbers = await amongColumns(read, filter, candidates)
-      if (numbers.length > 0 || candidates.length < limit) return numbers
-      last = (candidates.at(-1) ?? 0) - 1
-    }
+  async numbersAfter(
+    read: Reader,
+    filter: OrderFilter,
+    { limit, after }: Slice,
+  ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
+    const days = await boundsOf(read, filter)
+    const { shopId, words, number } = filter
+    if (!days || words?.length === 0) return { numbers: [] }
+    const first = Math.max(days.first, number ?? days.first)
+    const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
+    if (words === undefined) return { numbers: await byColumns(read, filter, { first, last }, limit) }
+    const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
+    return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
   },
 
   ...fillsOf('ORDERS'),

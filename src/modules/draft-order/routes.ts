@@ -93,7 +93,7 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         detail: {
           summary: 'Mail the link of a draft order',
           description:
-            'To its e-mail address, in the language of the shop. Its version does not change. 409 where it has no address, is not OPEN, was sent 20 times, or no mail server is set: then pass on `payUrl`.',
+            'To its e-mail address, in the language of the shop. Its version does not change. 409 where it has no address, is not OPEN, was sent 20 times, is changed at the same moment, or no mail server is set: then pass on `payUrl`.',
         },
       },
     )

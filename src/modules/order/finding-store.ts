@@ -10,8 +10,10 @@ import { dayMs } from '../../lib/day.ts'
 import type { Slice } from '../../lib/page.ts'
 import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, wordingOf } from './domain.ts'
 
-/** With a filter, totals are exact up to this, and nothing lies past it. */
+/** Of what words find, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
+/** Of what other filters leave, totals are exact up to this; further pages are there all the same. */
+const countedMax = 10_000
 /** Orders that filters leave: of so few, what each is found by is made anew and looked at. */
 const lookedIntoMax = 500
 /** Orders that hold the words, of which so many are looked at for what else is asked. */
@@ -58,7 +60,10 @@ export const findingStore = {
   /** A page of a shop's orders, by number, newest first. */
   async list(read: Reader, filter: OrderFilter, slice: Slice): Promise<Found> {
     if (isWhole(filter)) return wholeList(read, filter.shopId, slice)
-    const { numbers, isCapped } = await numbersOf(read, filter)
+    const bounds = await boundsOf(read, filter)
+    if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
+    if (filter.words === undefined) return byColumns(read, filter, bounds, slice)
+    const { numbers, isCapped } = await numbersOf(read, filter, filter.words, bounds)
     const page = numbers.slice(slice.offset, slice.offset + slice.limit)
     return { ids: await idsOf(read, filter.shopId, page), total: numbers.length, isCapped }
   },
@@ -77,7 +82,7 @@ export const findingStore = {
     if (!days || words?.length === 0) return { numbers: [] }
     const first = Math.max(days.first, number ?? days.first)
     const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
-    if (words === undefined) return { numbers: await byColumns(read, filter, { first, last }, limit) }
+    if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
     const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
     return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
   },
@@ -122,20 +127,26 @@ async function idsOf(read: Reader, shopId: string, numbers: readonly number[]): 
   return rows.map(({ id }) => id)
 }
 
-const none: Numbers = { numbers: [], isCapped: false }
 const capped = (numbers: readonly number[]): Numbers => ({
   numbers: numbers.slice(0, foundMax),
   isCapped: numbers.length > foundMax,
 })
 
-async function numbersOf(read: Reader, filter: OrderFilter): Promise<Numbers> {
-  const { shopId, words } = filter
-  const bounds = await boundsOf(read, filter)
-  if (!bounds || words?.length === 0) return none
-  if (words === undefined) return capped(await byColumns(read, filter, bounds, foundMax + 1))
+/** A page of what filters leave, by their columns alone. */
+async function byColumns(read: Reader, filter: OrderFilter, bounds: Bounds, { limit, offset }: Slice): Promise<Found> {
+  const [counted] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
+  )
+  const n = Number(counted?.n ?? 0)
+  const page = n <= Math.min(offset, countedMax) ? [] : await numbersIn(read, alongColumns(filter, bounds, limit, offset))
+  return { ids: await idsOf(read, filter.shopId, page), total: Math.min(n, countedMax), isCapped: n > countedMax }
+}
+
+async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: Bounds): Promise<Numbers> {
+  const { shopId } = filter
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
-    const left = await byColumns(read, filter, bounds, lookedIntoMax + 1)
+    const left = await numbersIn(read, alongColumns(filter, bounds, lookedIntoMax + 1))
     if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
     return capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 }))
@@ -210,33 +221,30 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
   return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }
 }
 
-/** Orders by their columns alone: read along one index in the order of numbers, and what else is asked is looked at as they come. */
-async function byColumns(read: Reader, filter: OrderFilter, { first, last }: Bounds, limit: number): Promise<number[]> {
+/** The numbers of orders by their columns alone: along one index in the order of numbers, and what else is asked is looked at as they come. */
+function alongColumns(filter: OrderFilter, { first, last }: Bounds, limit: number, offset = 0): SQL {
   const { shopId, customerId, email, status, paymentStatus, number, id } = filter
   const within = sql`number between ${first} and ${last}`
   const rest = and(...conditionsOf(filter)) ?? sql`true`
+  const cut = sql`order by number desc limit ${limit} offset ${offset}`
   // A limit keeps both engines from choosing another index by the conditions around it.
-  const along = (condition: SQL) => sql`select number from (
+  const along = (condition: SQL, part: SQL) => sql`select number from (
     select * from orders where ${condition} and ${within} order by number desc limit ${numberMax}) as orders
-    where ${rest} order by number desc limit ${limit}`
+    where ${rest} ${part}`
   if (id !== undefined || number !== undefined)
-    return numbersIn(
-      read,
-      sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest}`,
-    )
-  if (customerId !== undefined && customerId !== null)
-    return numbersIn(read, along(sql`customer_id = ${customerId} and shop_id = ${shopId}`))
-  if (email !== undefined) return numbersIn(read, along(sql`shop_id = ${shopId} and lower(email) = ${email.toLowerCase()}`))
-  if (status === undefined && paymentStatus === undefined) return numbersIn(read, along(sql`shop_id = ${shopId}`))
+    return sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
+  if (customerId !== undefined && customerId !== null) return along(sql`customer_id = ${customerId} and shop_id = ${shopId}`, cut)
+  if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${email.toLowerCase()}`, cut)
+  if (status === undefined && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
   // Each state of the index by itself, since only within one are numbers in order.
   const states = (status === undefined ? orderStatuses : [status]).flatMap((one) =>
     (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
   )
-  const ranges = states.map(
-    ({ one, paid }) =>
-      sql`select number from (${along(sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`)}) as state`,
-  )
-  return numbersIn(read, sql`select number from (${sql.join(ranges, sql` union all `)}) as found order by number desc limit ${limit}`)
+  const ranges = states.map(({ one, paid }) => {
+    const state = sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`
+    return sql`select number from (${along(state, sql`order by number desc limit ${offset + limit}`)}) as state`
+  })
+  return sql`select number from (${sql.join(ranges, sql` union all `)}) as found ${cut}`
 }
 
 async function numbersIn(read: Reader, query: SQL): Promise<number[]> {

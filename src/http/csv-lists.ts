@@ -35,7 +35,7 @@ const exportMaxMs = 4 * 60 * 60_000
  * `{ csv: csvOf('orders', Orders, read) }` on a merchant's list: `accept: text/csv` answers all of it, whatever `page` and `limit` say. State it after
  * `access`. test/http/csv-lists.test.ts holds every list to it.
  */
-export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportShare' | 'log'>) =>
+export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'maySayNothing'>) =>
   new Elysia({ name: 'http.csv-lists' }).macro({
     csv: (list: CsvList) => ({
       detail: { 'x-csv': list } as object,
@@ -52,11 +52,11 @@ export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots
     }),
   })
 
-type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log'>
+type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'maySayNothing'>
 
 /** The whole of a list, read as it is sent: whoever stops reading holds a place among exports, until the connection is silent for too long, and nothing else. */
 async function exported(deps: Exporting, list: CsvList, asked: Asked, request: Request): Promise<Response> {
-  const { clock, exportSlots, exportShare, log } = deps
+  const { clock, exportSlots, exportShare, log, maySayNothing } = deps
   const leave = exportSlots.take(asked.shop.id)
   let hasLeft = false
   const goAway = () => {
@@ -68,10 +68,15 @@ async function exported(deps: Exporting, list: CsvList, asked: Asked, request: R
   const startedAt = clock.monotonic()
   /** What there is to send next. While nothing is found there is nothing to send, and each look takes its turn. */
   async function following(): Promise<IteratorResult<CsvPiece, void>> {
-    for (;;) {
-      const next = await exportShare.run(() => pieces.next())
-      if (next.done || next.value.text !== '' || hasLeft) return next
-      if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export took too long')
+    maySayNothing(request, true)
+    try {
+      for (;;) {
+        const next = await exportShare.run(() => pieces.next())
+        if (next.done || next.value.text !== '' || hasLeft) return next
+        if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export took too long')
+      }
+    } finally {
+      maySayNothing(request, false)
     }
   }
   try {

@@ -8,6 +8,7 @@ import { createApp } from '../../src/app.ts'
 import type { CsvList } from '../../src/core/csv-list.ts'
 import { csvPieces } from '../../src/core/csv-list.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
+import { idleTimeoutSeconds } from '../../src/http/peers.ts'
 import { tableOf } from '../../src/lib/csv-table.ts'
 import { reindexOrder } from '../../src/modules/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../support/app.ts'
@@ -339,6 +340,19 @@ test('so many exports of a shop at a time: one more is 429, also while nobody re
   for (const connection of connections) connection.destroy()
   while ((await status()) === 429) await Bun.sleep(5)
   expect(await status()).toBe(200)
+})
+
+test('while an export looks for what a filter finds its connection may be silent, and while nobody reads it may not', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  await Promise.all([1, 2, 3].map((number) => insertOrder(app, shop.id, { number, status: number === 1 ? 'PAID' : 'CANCELLED' })))
+  const told: number[] = []
+  const peer = { requestIP: () => ({ address: '127.0.0.1' }), timeout: (_: Request, seconds: number) => void told.push(seconds) }
+  const headers = { ...csv, authorization: `Bearer ${token}` }
+  const answer = await app.edge.fetch(new Request('http://localhost/v2/orders?status=PAID', { headers }), peer)
+  expect(told).toEqual([0, idleTimeoutSeconds])
+  expect((parse(await answer.text(), { columns: true }) as Rows).length).toBe(1)
+  expect(told).toEqual([0, idleTimeoutSeconds, 0, idleTimeoutSeconds])
 })
 
 test('HEAD says what GET would, and takes no place', async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { parse } from 'csv-parse/sync'
+import { searchFills } from '../../db/schema/finding.ts'
 import { customers } from '../../db/schema/people.ts'
 import { orderNumbers } from '../../db/schema/selling.ts'
 import { createApp } from '../../src/app.ts'
@@ -340,6 +341,29 @@ test('so many exports of a shop at a time: one more is 429, also while nobody re
   for (const connection of connections) connection.destroy()
   while ((await status()) === 429) await Bun.sleep(5)
   expect(await status()).toBe(200)
+})
+
+test('orders that are older than the search are in a file all the same, before they are filled in', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  const { db } = app.deps
+  // None of them has words yet, but for the last.
+  for (let number = 1; number <= 120; number++) {
+    const email = number % 50 === 3 ? 'zoe@example.com' : 'ada@example.com'
+    const order = await insertOrder(app, shop.id, { number, email })
+    if (number === 120) await db.write((tx) => reindexOrder(tx, app.deps, order.id))
+  }
+  await db.write((tx) => tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 }))
+  const found = async (query: string) =>
+    rowsOf(await app.call('GET', `/v2/orders?${query}`, { token, headers: csv })).map(({ number }) => Number(number))
+  expect(await found('q=zoe')).toEqual([103, 53, 3])
+  expect(await found('q=zo&status=PAID')).toEqual([103, 53, 3])
+  expect(await found('q=zoe&number=53')).toEqual([53])
+  expect(await found('q=zoe&status=CANCELLED')).toEqual([])
+  expect((await found('q=example')).length).toBe(120)
+  expect((await found('from=2026-01-06&to=2026-01-06')).length).toBe(120)
+  expect(await found('q=zoe&from=2026-01-01')).toEqual([103, 53, 3])
+  expect(await found('to=2026-01-05')).toEqual([])
 })
 
 test('while an export looks for what a filter finds its connection may be silent, and while nobody reads it may not', async () => {

@@ -19,6 +19,8 @@ const lookedIntoMax = 500
 /** Orders that hold the words, of which so many are looked at for what else is asked. */
 const walkedMax = 10_000
 const walkedAtOnce = 500
+/** Orders of a piece whose words are made anew at a stretch. */
+const lookedAtMax = 100
 const numberMax = 2_147_483_647
 
 type Found = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
@@ -43,6 +45,9 @@ const noteDay = prepare(
 )
 
 type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
+
+const allNumbers: Bounds = { first: 1, last: numberMax }
+const ofOrders = fillsOf('ORDERS')
 
 /** How orders are found: by words, by their day and by their columns. */
 export const findingStore = {
@@ -70,24 +75,30 @@ export const findingStore = {
 
   /**
    * A piece of a list that is read whole: all that a filter finds, however many, some at a time.
-   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, of those that hold the words
+   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, where words are asked for
    */
   async numbersAfter(
     read: Reader,
     filter: OrderFilter,
     { limit, after }: Slice,
   ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
-    const days = await boundsOf(read, filter)
+    // Until all of them have words and days, each is looked at: a file does not tell that it lacks some.
+    const isFilling = (await ofOrders.fillOf(read)) !== undefined
+    const days = isFilling ? allNumbers : await boundsOf(read, filter)
     const { shopId, words, number } = filter
     if (!days || words?.length === 0) return { numbers: [] }
     const first = Math.max(days.first, number ?? days.first)
     const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
     if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
+    if (isFilling) {
+      const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
+      return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
+    }
     const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
     return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
   },
 
-  ...fillsOf('ORDERS'),
+  ...ofOrders,
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
@@ -207,7 +218,7 @@ const isNarrow = ({ status, paymentStatus, customerId, email }: OrderFilter): bo
 
 /** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
-  if (from === undefined && until === undefined) return { first: 1, last: numberMax }
+  if (from === undefined && until === undefined) return allNumbers
   const [row] = await read
     .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
     .from(orderDays)

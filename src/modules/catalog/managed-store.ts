@@ -1,8 +1,10 @@
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import { managedSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
+import { productIndexed } from '../../../db/search-rows.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
 import type { Whole } from './domain.ts'
@@ -15,8 +17,12 @@ export const countedMax = 10_000
 
 /** Of a piece of a filtered list: each is read with all of its variants, and its words are made anew, at a stretch. */
 const lookedAtMax = 50
+/** Products that no index knows yet, of which the newest so many are looked at for what their columns say. */
+const unfilledMax = 10_000
 
 type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean }
+
+const fills = fillsOf('PRODUCTS')
 
 /** A shop's products as its own people list them. */
 export const managedStore = {
@@ -33,12 +39,17 @@ export const managedStore = {
     if (words?.length === 0) return { wholes: [], total: 0, isCapped: false }
     if (words === undefined && values.length === 0) return unfiltered(read, shopId, slice)
     const whole = values.map(([kind, value]) => wordFor(kind, value))
-    const found = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
+    // Before what is indexed: what the job comes to in between is in both, and not in neither.
+    const fill = await fills.fillOf(read)
+    const indexed = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
+    const rest = fill ? await unfilled(read, filter, fill.below) : { ids: [], isWhole: true }
+    // Those that changed meanwhile are in both. Ids are of ASCII.
+    const found = fill ? [...new Set([...indexed, ...rest.ids])].sort().reverse() : indexed
     const ids = found.slice(0, foundMax)
     return {
       wholes: await wholesOf(read, ids.slice(slice.offset, slice.offset + slice.limit)),
       total: ids.length,
-      isCapped: found.length > foundMax,
+      isCapped: found.length > foundMax || !rest.isWhole,
     }
   },
 
@@ -62,12 +73,44 @@ export const managedStore = {
     return { wholes: isFiltered ? wholes.filter((whole) => isFoundBy(whole, filter)) : wholes, lookedTo: ids.at(-1) }
   },
 
-  ...fillsOf('PRODUCTS'),
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select p.id as id from products p where p.id > ${after} and not exists (${productIndexed}) order by p.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)
     return rows.map(({ id }) => id)
   },
+}
+
+/**
+ * What the index is still to be given, by columns alone: status, vendor and type.
+ * @returns ids, newest first; `isWhole` false where there may be more
+ */
+async function unfilled(
+  read: Reader,
+  { shopId, words, values }: ManagedFilter,
+  below: string,
+): Promise<{ ids: string[]; isWhole: boolean }> {
+  const columns = values.flatMap(([kind, value]) => (kind === 'tag' || kind === 'sku' ? [] : sql`and ${sql.raw(kind)} = ${value}`))
+  if (words !== undefined || columns.length < values.length) {
+    const [any] = await read.rows<{ id: string }>(sql`select id from products where shop_id = ${shopId} and id < ${below} limit 1`)
+    return { ids: [], isWhole: any === undefined }
+  }
+  const rows = await read.rows<{ id: string }>(
+    sql`select id from (select id, status, vendor, type from products where shop_id = ${shopId} and id < ${below} order by id desc limit ${unfilledMax}) as rest
+        where true ${sql.join(columns, sql` `)} order by id desc limit ${foundMax + 1}`,
+  )
+  const left = await read.rows<{ id: string }>(
+    sql`select id from products where shop_id = ${shopId} and id < ${below} order by id desc limit 1 offset ${unfilledMax}`,
+  )
+  return { ids: rows.map(({ id }) => id), isWhole: left.length === 0 }
 }
 
 async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {

@@ -1,9 +1,10 @@
 import type { Piece } from '../../core/csv-list.ts'
-import { fillSearch } from '../../core/filling.ts'
+import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
 import { wordsOf } from '../../lib/words.ts'
+import { searchWords } from './domain.ts'
 import { type ManagedFilter, type ManagedValue, valuesOf } from './listing.ts'
 import { managedStore as store } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'
@@ -48,13 +49,22 @@ export async function pieceOfProducts(
   return { data: wholes.map((whole) => viewOf(deps, whole)), lookedTo }
 }
 
-/** Makes products findable that are older than the search. @returns how many, and whether those were all */
-export const fillProductSearch = (deps: Pick<CatalogDeps, 'db' | 'log' | 'catalogStore'>): Promise<{ filled: number; isDone: boolean }> =>
-  fillSearch(deps, {
-    ...store,
-    subject: 'products',
-    async index(tx, id) {
-      const whole = await deps.catalogStore.wholeOf(tx, id)
-      if (whole) await store.put(tx, whole)
-    },
-  })
+type FillDeps = Pick<CatalogDeps, 'db' | 'clock' | 'log' | 'catalogStore'>
+
+const filling = (deps: FillDeps): Filling => ({
+  ...store,
+  subject: 'products',
+  kind: 'product',
+  async index(tx, id) {
+    const whole = await deps.catalogStore.wholeOf(tx, id)
+    if (!whole) return
+    await store.put(tx, whole)
+    await deps.catalogStore.renewSearch(tx, whole, searchWords(whole))
+  },
+})
+
+/** Makes products findable that are older than the search, by their shop's people and by the public. @returns how many, and whether those were all */
+export const fillProductSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => fillSearch(deps, filling(deps))
+
+/** The same of those that a process of an older version has made lately. @returns how many */
+export const fillUnknownProducts = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))

@@ -1,8 +1,10 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader } from '../../../db/engine.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { customerSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
+import { customerIndexed } from '../../../db/search-rows.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
 import { holdsWords, wordsOf } from '../../lib/words.ts'
@@ -15,6 +17,8 @@ const countedMax = 10_000
 const queryWordsMax = 10
 
 type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
+
+const fills = fillsOf('CUSTOMERS')
 
 /** A shop's customers as its own people find them. */
 export const findingStore = {
@@ -32,10 +36,12 @@ export const findingStore = {
     }
     const words = wordsOf(q, queryWordsMax)
     const whole = email === undefined ? [] : [wordFor('email', email)]
+    // Before what is indexed: what the job comes to in between is in both, and not in neither.
+    const isWhole = words.length === 0 || !(await isFilling(read, shopId))
     const found = words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole, limit: foundMax + 1 })
     const ids = found.slice(0, foundMax)
     const rows = await rowsOf(read, ids.slice(slice.offset, slice.offset + slice.limit))
-    return { rows, total: ids.length, isCapped: found.length > foundMax }
+    return { rows, total: ids.length, isCapped: found.length > foundMax || !isWhole }
   },
 
   /**
@@ -66,7 +72,15 @@ export const findingStore = {
     return { rows: rows.filter((customer) => holdsWords(words, customerWords(customer))), lookedTo: rows.at(-1)?.id }
   },
 
-  ...fillsOf('CUSTOMERS'),
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select c.id as id from customers c where c.id > ${after} and not exists (${customerIndexed}) order by c.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read
@@ -77,6 +91,14 @@ export const findingStore = {
       .limit(limit)
     return rows.map(({ id }) => id)
   },
+}
+
+/** Whether a shop has customers that no index knows yet. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const own = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
+  return (await read.select({ id: customers.id }).from(customers).where(own).limit(1)).length > 0
 }
 
 async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Listed> {

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Piece } from '../../core/csv-list.ts'
-import { fillSearch } from '../../core/filling.ts'
+import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { normalEmail } from '../auth/domain.ts'
 import { type Customer, type CustomerQuery, type CustomerView, customerView } from './domain.ts'
@@ -43,12 +43,17 @@ export async function reindexCustomer(tx: Writer, { customerStore }: Pick<Custom
   if (customer) await customerStore.index(tx, customer)
 }
 
+type FillDeps = Pick<CustomerDeps, 'db' | 'clock' | 'log' | 'customerStore'>
+
+const filling = (deps: FillDeps): Filling => ({
+  ...store,
+  subject: 'customers',
+  kind: 'customer',
+  index: (tx, id) => reindexCustomer(tx, deps, id),
+})
+
 /** Makes customers findable that are older than the search. @returns how many, and whether those were all */
-export const fillCustomerSearch = (
-  deps: Pick<CustomerDeps, 'db' | 'log' | 'customerStore'>,
-): Promise<{ filled: number; isDone: boolean }> =>
-  fillSearch(deps, {
-    ...store,
-    subject: 'customers',
-    index: (tx, id) => reindexCustomer(tx, deps, id),
-  })
+export const fillCustomerSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => fillSearch(deps, filling(deps))
+
+/** The same of those that a process of an older version has made lately. @returns how many */
+export const fillUnknownCustomers = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { prepare } from '../../../db/prepared.ts'
 import { orderDays } from '../../../db/schema/finding.ts'
@@ -6,6 +7,7 @@ import { fulfilments } from '../../../db/schema/fulfilments.ts'
 import { orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { orderSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
+import { orderIndexed } from '../../../db/search-rows.ts'
 import { dayMs } from '../../lib/day.ts'
 import type { Slice } from '../../lib/page.ts'
 import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, wordingOf } from './domain.ts'
@@ -47,7 +49,7 @@ const noteDay = prepare(
 type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
 const allNumbers: Bounds = { first: 1, last: numberMax }
-const ofOrders = fillsOf('ORDERS')
+const fills = fillsOf('ORDERS')
 
 /** How orders are found: by words, by their day and by their columns. */
 export const findingStore = {
@@ -83,14 +85,14 @@ export const findingStore = {
     { limit, after }: Slice,
   ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
     // Until all of them have words and days, each is looked at: a file does not tell that it lacks some.
-    const isFilling = (await ofOrders.fillOf(read)) !== undefined
-    const days = isFilling ? allNumbers : await boundsOf(read, filter)
     const { shopId, words, number } = filter
+    const isWhole = !(await isFilling(read, shopId))
+    const days = isWhole ? await boundsOf(read, filter) : allNumbers
     if (!days || words?.length === 0) return { numbers: [] }
     const first = Math.max(days.first, number ?? days.first)
     const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
     if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
-    if (isFilling) {
+    if (!isWhole) {
       const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
       return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
     }
@@ -98,7 +100,15 @@ export const findingStore = {
     return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
   },
 
-  ...ofOrders,
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select o.id as id from orders o where o.id > ${after} and not exists (${orderIndexed}) order by o.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
@@ -155,13 +165,25 @@ async function byColumns(read: Reader, filter: OrderFilter, bounds: Bounds, { li
 
 async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: Bounds): Promise<Numbers> {
   const { shopId } = filter
+  // Before what is indexed: what the job comes to in between is in both, and not in neither.
+  const isWhole = !(await isFilling(read, shopId))
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
     const left = await numbersIn(read, alongColumns(filter, bounds, lookedIntoMax + 1))
     if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
-    return capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 }))
-  return walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 }))
+    return orMore(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isWhole)
+  return orMore(await walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 })), isWhole)
+}
+
+const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
+
+/** Whether a shop has orders that no index knows yet: the job comes to its first one last. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const [first] = await read.select({ id: orders.id }).from(orders).where(eq(orders.shopId, shopId)).orderBy(asc(orders.number)).limit(1)
+  return first !== undefined && first.id < fill.below
 }
 
 /** Those of a shop's orders that are found by words. */

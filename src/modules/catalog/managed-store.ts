@@ -14,6 +14,8 @@ export const foundMax = 1_000
 /** Without one they are counted up to this; further pages are there all the same. */
 export const countedMax = 10_000
 
+/** Of a piece of a filtered list: each is read with all of its variants, and its words are made anew, at a stretch. */
+const lookedAtMax = 50
 /** Products that no index knows yet, of which the newest so many are looked at for what their columns say. */
 const unfilledMax = 10_000
 
@@ -34,7 +36,6 @@ export const managedStore = {
   async list(read: Reader, filter: ManagedFilter, slice: Slice): Promise<Found> {
     const { shopId, words, values } = filter
     if (words?.length === 0) return { wholes: [], total: 0, isCapped: false }
-    if (slice.after !== undefined) return { wholes: await pieceOf(read, filter, slice), total: 0, isCapped: false }
     if (words === undefined && values.length === 0) return unfiltered(read, shopId, slice)
     const whole = values.map(([kind, value]) => wordFor(kind, value))
     // Before what is indexed: what the job comes to in between is in both, and not in neither.
@@ -51,6 +52,26 @@ export const managedStore = {
     }
   },
 
+  /**
+   * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, some at a time, and no limit keeps
+   * any of them out.
+   * @returns `lookedTo`: the last that was looked at; undefined at the end
+   */
+  async piece(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<{ wholes: Whole[]; lookedTo: string | undefined }> {
+    const { shopId, words, values } = filter
+    if (words?.length === 0) return { wholes: [], lookedTo: undefined }
+    const isFiltered = words !== undefined || values.length > 0
+    const rows = await read
+      .select({ id: products.id })
+      .from(products)
+      .where(and(eq(products.shopId, shopId), typeof after === 'string' ? gt(products.id, after) : undefined))
+      .orderBy(asc(products.id))
+      .limit(isFiltered ? Math.min(limit, lookedAtMax) : limit)
+    const ids = rows.map(({ id }) => id)
+    const wholes = (await wholesOf(read, ids)).reverse()
+    return { wholes: isFiltered ? wholes.filter((whole) => isFoundBy(whole, filter)) : wholes, lookedTo: ids.at(-1) }
+  },
+
   ...fills,
   /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
@@ -65,26 +86,6 @@ export const managedStore = {
     const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)
     return rows.map(({ id }) => id)
   },
-}
-
-/**
- * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, and no limit keeps any of them
- * out. None comes at the end alone.
- */
-async function pieceOf(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<Whole[]> {
-  for (let last = after; ; ) {
-    const beyond = typeof last === 'string' ? gt(products.id, last) : undefined
-    const rows = await read
-      .select({ id: products.id })
-      .from(products)
-      .where(and(eq(products.shopId, filter.shopId), beyond))
-      .orderBy(asc(products.id))
-      .limit(limit)
-    const ids = rows.map(({ id }) => id)
-    const found = (await wholesOf(read, ids)).filter((whole) => isFoundBy(whole, filter)).reverse()
-    if (found.length > 0 || ids.length < limit) return found
-    last = ids.at(-1)
-  }
 }
 
 /**

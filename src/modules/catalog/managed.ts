@@ -1,10 +1,11 @@
+import type { Piece } from '../../core/csv-list.ts'
 import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { searchWords } from './domain.ts'
-import { type ManagedValue, valuesOf } from './listing.ts'
+import { type ManagedFilter, type ManagedValue, valuesOf } from './listing.ts'
 import { managedStore as store } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type ManagementProduct, viewOf } from './service.ts'
@@ -15,21 +16,37 @@ export type ManagedQuery = Optional<Record<ManagedValue[0], string> & { q: strin
 /** More words of a `q` are not looked at. */
 const queryWordsMax = 10
 
+const filterOf = ({ id: shopId }: Pick<ShopContext, 'id'>, { q, ...asked }: ManagedQuery): ManagedFilter => ({
+  shopId,
+  words: q === undefined || q.trim() === '' ? undefined : wordsOf(q, queryWordsMax),
+  values: valuesOf(asked),
+})
+
 /** The shop's products in every status, newest first. */
 export async function listProducts(
   deps: CatalogDeps,
-  { id: shopId }: Pick<ShopContext, 'id'>,
-  { q, ...asked }: ManagedQuery,
+  shop: Pick<ShopContext, 'id'>,
+  query: ManagedQuery,
   slice: Slice,
 ): Promise<Page<ManagementProduct> & { totalCapped?: true }> {
-  const words = q === undefined || q.trim() === '' ? undefined : wordsOf(q, queryWordsMax)
-  const { wholes, total, isCapped } = await store.list(deps.db.read, { shopId, words, values: valuesOf(asked) }, slice)
+  const { wholes, total, isCapped } = await store.list(deps.db.read, filterOf(shop, query), slice)
   const page = pageOf(
     wholes.map((whole) => viewOf(deps, whole)),
     total,
     slice,
   )
   return isCapped ? { ...page, totalCapped: true } : page
+}
+
+/** A piece of the same list, where it is told whole: oldest first. */
+export async function pieceOfProducts(
+  deps: CatalogDeps,
+  shop: Pick<ShopContext, 'id'>,
+  query: ManagedQuery,
+  slice: Slice,
+): Promise<Piece<ManagementProduct>> {
+  const { wholes, lookedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
+  return { data: wholes.map((whole) => viewOf(deps, whole)), lookedTo }
 }
 
 type FillDeps = Pick<CatalogDeps, 'db' | 'clock' | 'log' | 'catalogStore'>

@@ -22,6 +22,7 @@ import {
   importStopped,
   listProducts,
   lowStock,
+  pieceOfProducts,
   publicProducts,
   publishedCollection,
   readProduct,
@@ -141,7 +142,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         'products',
         ManagedProducts,
         ({ shop, query: { page: _, limit: __, ...query } }: Asked<Static<typeof ListManaged>>, slice) =>
-          listProducts(deps, shop, query, slice),
+          pieceOfProducts(deps, shop, query, slice),
         { table: productTable(() => deps.clock.now()), order: 'asc' },
       ),
       query: ListManaged,

@@ -23,7 +23,6 @@ const fills = fillsOf('CUSTOMERS')
 export const findingStore = {
   /** A page of them, newest first. */
   async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice): Promise<Listed> {
-    if (slice.after !== undefined) return { rows: await pieceOf(read, { shopId, email, q }, slice), total: 0, isCapped: false }
     if (q === undefined && email === undefined) return unfiltered(read, shopId, slice)
     if (q?.startsWith('cus_') || q === undefined) {
       const own = and(
@@ -42,6 +41,34 @@ export const findingStore = {
     const ids = found.slice(0, foundMax)
     const rows = await rowsOf(read, ids.slice(slice.offset, slice.offset + slice.limit))
     return { rows, total: ids.length, isCapped: found.length > foundMax || !isWhole }
+  },
+
+  /**
+   * A piece of a list that is read whole, newest first: every customer is looked at, some at a time, and no limit keeps any of them out.
+   * @returns `lookedTo`: the last that was looked at; undefined at the end
+   */
+  async piece(
+    read: Reader,
+    { shopId, email, q }: CustomerQuery & { shopId: string },
+    { limit, after }: Slice,
+  ): Promise<{ rows: Customer[]; lookedTo: string | undefined }> {
+    const id = q?.startsWith('cus_') ? q : undefined
+    const words = q === undefined || id !== undefined ? [] : wordsOf(q, queryWordsMax)
+    if (q !== undefined && id === undefined && words.length === 0) return { rows: [], lookedTo: undefined }
+    const rows = await read
+      .select()
+      .from(customers)
+      .where(
+        and(
+          eq(customers.shopId, shopId),
+          typeof after === 'string' ? lt(customers.id, after) : undefined,
+          id === undefined ? undefined : eq(customers.id, id),
+          email === undefined ? undefined : eq(customers.email, email),
+        ),
+      )
+      .orderBy(desc(customers.id))
+      .limit(limit)
+    return { rows: rows.filter((customer) => holdsWords(words, customerWords(customer))), lookedTo: rows.at(-1)?.id }
   },
 
   ...fills,
@@ -71,34 +98,6 @@ async function isFilling(read: Reader, shopId: string): Promise<boolean> {
   if (!fill) return false
   const own = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
   return (await read.select({ id: customers.id }).from(customers).where(own).limit(1)).length > 0
-}
-
-/** A piece of a list that is read whole: every customer is looked at, and no limit keeps any of them out. None comes at the end alone. */
-async function pieceOf(
-  read: Reader,
-  { shopId, email, q }: CustomerQuery & { shopId: string },
-  { limit, after }: Slice,
-): Promise<Customer[]> {
-  const words = q === undefined || q.startsWith('cus_') ? [] : wordsOf(q, queryWordsMax)
-  if (q !== undefined && !q.startsWith('cus_') && words.length === 0) return []
-  for (let below = after; ; ) {
-    const rows = await read
-      .select()
-      .from(customers)
-      .where(
-        and(
-          eq(customers.shopId, shopId),
-          typeof below === 'string' ? lt(customers.id, below) : undefined,
-          q?.startsWith('cus_') ? eq(customers.id, q) : undefined,
-          email === undefined ? undefined : eq(customers.email, email),
-        ),
-      )
-      .orderBy(desc(customers.id))
-      .limit(limit)
-    const found = rows.filter((customer) => holdsWords(words, customerWords(customer)))
-    if (found.length > 0 || rows.length < limit) return found
-    below = rows.at(-1)?.id
-  }
 }
 
 async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Listed> {

@@ -19,6 +19,7 @@ import {
   listCustomers,
   logInCustomer,
   orderIdsOf,
+  pieceOfCustomers,
   readAddress,
   readCustomer,
   signUpCustomer,
@@ -92,7 +93,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     .get('/customer', ({ query: { q, email, ...page }, shop }) => listCustomers(deps, shop, { q, email }, sliceOf(page)), {
       access: 'customerRead',
       csv: csvOf('customers', Customers, ({ shop, query: { q, email } }: Asked<{ q?: string; email?: string }>, slice) =>
-        listCustomers(deps, shop, { q, email }, slice),
+        pieceOfCustomers(deps, shop, { q, email }, slice),
       ),
       query: ListCustomers,
       response: { 200: Customers, ...errorResponses(401, 403, 404) },

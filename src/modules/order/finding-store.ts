@@ -20,6 +20,8 @@ const lookedIntoMax = 500
 /** Orders that hold the words, of which so many are looked at for what else is asked. */
 const walkedMax = 10_000
 const walkedAtOnce = 500
+/** Orders of a piece whose words are made anew at a stretch. */
+const lookedAtMax = 100
 const numberMax = 2_147_483_647
 
 type Found = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
@@ -45,6 +47,7 @@ const noteDay = prepare(
 
 type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
+const allNumbers: Bounds = { first: 1, last: numberMax }
 const fills = fillsOf('ORDERS')
 
 /** How orders are found: by words, by their day and by their columns. */
@@ -72,25 +75,28 @@ export const findingStore = {
   },
 
   /**
-   * A piece of a list that is read whole: all that a filter finds, however many.
-   * @returns numbers below the one it goes on after, highest first; none at the end alone
+   * A piece of a list that is read whole: all that a filter finds, however many, some at a time.
+   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, where words are asked for
    */
-  async numbersAfter(read: Reader, filter: OrderFilter, { limit, after }: Slice): Promise<readonly number[]> {
-    const bounds = await boundsOf(read, filter)
-    const { shopId, words } = filter
-    if (!bounds || words?.length === 0) return []
-    let last = typeof after === 'number' ? Math.min(bounds.last, after - 1) : bounds.last
-    if (words === undefined) return numbersIn(read, alongColumns(filter, { ...bounds, last }, limit))
-    // What the index is still to be given is in the list too: each order is looked into then.
+  async numbersAfter(
+    read: Reader,
+    filter: OrderFilter,
+    { limit, after }: Slice,
+  ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
+    // Until all of them have words and days, each is looked at: a file does not tell that it lacks some.
+    const { shopId, words, number } = filter
     const isWhole = !(await isFilling(read, shopId))
-    for (;;) {
-      const candidates = isWhole
-        ? await orderSearch.find(read, { shopId, words, whole: [], first: bounds.first, last, limit })
-        : await numbersIn(read, alongColumns(filter, { ...bounds, last }, limit))
-      const numbers = isWhole ? await amongColumns(read, filter, candidates) : await holding(read, shopId, candidates, words)
-      if (numbers.length > 0 || candidates.length < limit) return numbers
-      last = (candidates.at(-1) ?? 0) - 1
+    const days = isWhole ? await boundsOf(read, filter) : allNumbers
+    if (!days || words?.length === 0) return { numbers: [] }
+    const first = Math.max(days.first, number ?? days.first)
+    const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
+    if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
+    if (!isWhole) {
+      const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
+      return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
     }
+    const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
+    return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
   },
 
   ...fills,
@@ -233,7 +239,7 @@ const isNarrow = ({ status, paymentStatus, customerId, email }: OrderFilter): bo
 
 /** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
-  if (from === undefined && until === undefined) return { first: 1, last: numberMax }
+  if (from === undefined && until === undefined) return allNumbers
   const [row] = await read
     .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
     .from(orderDays)

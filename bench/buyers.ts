@@ -1,22 +1,13 @@
 /** Cart to CONFIRMED, souk against the floor, each in a process of its own. */
-import { join } from 'node:path'
 import type { Bought, Buying } from './callers.ts'
-import { children, figure, median, only, quick, rounds, rows, spreadOf } from './runs.ts'
+import { answered, figure, median, only, quick, rounds, rows, spreadOf } from './runs.ts'
 
 type Told = Omit<Buying, 'processor' | 'synchronous'>
 const roundsOfBuying = quick ? 2 : 3
 
 /** One process that buys as it is told. Its columns are those of the database that it is told of. */
 export async function bought(script: 'buying.ts' | 'floor-buying.ts', told: Buying): Promise<Bought> {
-  const env = { ...Bun.env, DATABASE_URL: told.databaseUrl ?? '' }
-  const child = Bun.spawn(['bun', join(import.meta.dir, script)], { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
-  children.add(child)
-  child.stdin.write(JSON.stringify(told))
-  await child.stdin.end()
-  const figures = await new Response(child.stdout).text()
-  children.delete(child)
-  if ((await child.exited) !== 0) throw new Error(`${script} broke off`)
-  const answer = JSON.parse(figures) as Bought
+  const answer = await answered<Bought>([script], told, told.databaseUrl)
   if (answer.errors.length > 0) throw new Error(`not every cart was bought: ${answer.errors[0]}`)
   return answer
 }

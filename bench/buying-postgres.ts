@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { bought, buyingInTurn } from './buyers.ts'
 import type { Bought, Buying, ShopToBuyIn } from './callers.ts'
-import { children, figure, median, quick, rows, say, spreadOf, work } from './runs.ts'
+import { answered, figure, median, quick, rows, say, spreadOf, work } from './runs.ts'
 
 const callers = 64
 const shopCount = 16
@@ -53,18 +53,8 @@ async function oneAndMany(told: Buying): Promise<void> {
   })
 }
 
-async function seedShops(told: { dataDir: string; databaseUrl: string }): Promise<ShopToBuyIn[]> {
-  const child = Bun.spawn(['bun', join(import.meta.dir, 'seed-postgres.ts'), told.dataDir, String(shopCount)], {
-    env: { ...Bun.env, DATABASE_URL: told.databaseUrl },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  children.add(child)
-  const text = await new Response(child.stdout).text()
-  children.delete(child)
-  if ((await child.exited) !== 0) throw new Error('seed-postgres.ts broke off')
-  return JSON.parse(text) as ShopToBuyIn[]
-}
+const seedShops = ({ dataDir, databaseUrl }: { dataDir: string; databaseUrl: string }): Promise<ShopToBuyIn[]> =>
+  answered(['seed-postgres.ts', dataDir, String(shopCount)], {}, databaseUrl)
 
 /**
  * Lends an empty database for each size, and drops them all afterwards.

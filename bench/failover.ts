@@ -5,7 +5,7 @@ import pg from 'pg'
 import { serve } from '../test/cli/souk.ts'
 import { postgresPair, whyNoPostgres } from '../test/support/postgres-pair.ts'
 import type { ShopToBuyIn } from './callers.ts'
-import { children, figure, median, only, quick, say, work } from './runs.ts'
+import { answered, figure, median, only, quick, say, work } from './runs.ts'
 import { benchSettings } from './seed.ts'
 
 const callers = 16
@@ -98,15 +98,7 @@ function endOfGap(killedAt: number, made: readonly { at: number }[]): number {
 }
 
 async function seedShop(dataDir: string, databaseUrl: string): Promise<ShopToBuyIn> {
-  const child = Bun.spawn(['bun', join(import.meta.dir, 'seed-postgres.ts'), dataDir, '1'], {
-    env: { ...Bun.env, DATABASE_URL: databaseUrl },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  children.add(child)
-  const text = await new Response(child.stdout).text()
-  children.delete(child)
-  const [shop] = JSON.parse(text) as ShopToBuyIn[]
+  const [shop] = await answered<ShopToBuyIn[]>(['seed-postgres.ts', dataDir, '1'], {}, databaseUrl)
   if (!shop) throw new Error('seed-postgres.ts made no shop')
   return shop
 }

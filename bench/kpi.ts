@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { withDatabases } from './buying-postgres.ts'
 import type { KpisMeasured, KpisTold, NetworkOf } from './kpi-reads.ts'
-import { children, figure, median, quick, rows, say, spreadOf, work } from './runs.ts'
+import { answered, figure, median, quick, rows, say, spreadOf, work } from './runs.ts'
 
 const few = 10_000
 const many = 10_000_000
@@ -23,18 +23,7 @@ export async function measureKpis(serverUrl: string | undefined): Promise<void> 
 
 async function measured(networks: readonly NetworkOf[]): Promise<KpisMeasured> {
   const told: KpisTold = { networks, rounds, seconds }
-  const [{ databaseUrl = '' } = {}] = networks
-  const child = Bun.spawn(['bun', join(import.meta.dir, 'kpi-reads.ts')], {
-    env: { ...Bun.env, DATABASE_URL: databaseUrl },
-    stdin: new Blob([JSON.stringify(told)]),
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  children.add(child)
-  const text = await new Response(child.stdout).text()
-  children.delete(child)
-  if ((await child.exited) !== 0) throw new Error('kpi-reads.ts broke off')
-  return JSON.parse(text) as KpisMeasured
+  return answered<KpisMeasured>(['kpi-reads.ts'], told, networks[0]?.databaseUrl)
 }
 
 function report(label: string, { times, quiet, looking }: KpisMeasured): void {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { withDatabases } from './buying-postgres.ts'
 import type { QueueOf, QueueTimes, QueueTold } from './lending-queue.ts'
-import { children, figure, median, quick, rows, say, work } from './runs.ts'
+import { answered, figure, median, quick, rows, say, work } from './runs.ts'
 
 const few = 10_000
 const many = quick ? 100_000 : 1_000_000
@@ -26,18 +26,7 @@ export async function measureLending(serverUrl: string | undefined): Promise<voi
 
 async function timesOf(queues: readonly QueueOf[]): Promise<QueueTimes> {
   const told: QueueTold = { queues, rounds }
-  const [{ databaseUrl = '' } = {}] = queues
-  const child = Bun.spawn(['bun', join(import.meta.dir, 'lending-queue.ts')], {
-    env: { ...Bun.env, DATABASE_URL: databaseUrl },
-    stdin: new Blob([JSON.stringify(told)]),
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  children.add(child)
-  const text = await new Response(child.stdout).text()
-  children.delete(child)
-  if ((await child.exited) !== 0) throw new Error('lending-queue.ts broke off')
-  return JSON.parse(text) as QueueTimes
+  return answered<QueueTimes>(['lending-queue.ts'], told, queues[0]?.databaseUrl)
 }
 
 function report(label: string, times: QueueTimes): void {

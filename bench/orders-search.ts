@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { withDatabases } from './buying-postgres.ts'
 import type { OrdersAt, SearchMeasured, SearchTold } from './orders-search-reads.ts'
-import { children, figure, quick, rows, say, work } from './runs.ts'
+import { answered, figure, quick, rows, say, work } from './runs.ts'
 
 const few = 10_000
 const many = quick ? 100_000 : 1_000_000
@@ -22,18 +22,7 @@ export async function measureOrdersSearch(serverUrl: string | undefined): Promis
 
 async function measured(instances: readonly OrdersAt[]): Promise<SearchMeasured> {
   const told: SearchTold = { instances, rounds }
-  const [{ databaseUrl = '' } = {}] = instances
-  const child = Bun.spawn(['bun', join(import.meta.dir, 'orders-search-reads.ts')], {
-    env: { ...Bun.env, DATABASE_URL: databaseUrl },
-    stdin: new Blob([JSON.stringify(told)]),
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  children.add(child)
-  const text = await new Response(child.stdout).text()
-  children.delete(child)
-  if ((await child.exited) !== 0) throw new Error('orders-search-reads.ts broke off')
-  return JSON.parse(text) as SearchMeasured
+  return answered<SearchMeasured>(['orders-search-reads.ts'], told, instances[0]?.databaseUrl)
 }
 
 function report(label: string, { times }: SearchMeasured): void {

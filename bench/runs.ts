@@ -23,6 +23,29 @@ export const figure = (value: number, digits = 0) =>
 /** Those that still run, for when a measurement breaks off. */
 export const children = new Set<{ kill(signal: 'SIGKILL'): void }>()
 
+/**
+ * What a script of this folder answers: it is told what to do as JSON on standard input, and answers in JSON on standard output.
+ * @param databaseUrl of a Postgres; without one it measures SQLite
+ * @throws Error if it breaks off
+ */
+export async function answered<Answer>(
+  [script, ...args]: readonly [script: string, ...args: string[]],
+  told: object,
+  databaseUrl = '',
+): Promise<Answer> {
+  const child = Bun.spawn(['bun', join(import.meta.dir, script), ...args], {
+    env: { ...Bun.env, DATABASE_URL: databaseUrl },
+    stdin: new Blob([JSON.stringify(told)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  children.add(child)
+  const text = await new Response(child.stdout).text()
+  children.delete(child)
+  if ((await child.exited) !== 0) throw new Error(`${script} broke off`)
+  return JSON.parse(text) as Answer
+}
+
 export async function start(script: string, ...args: string[]): Promise<Child> {
   const child = Bun.spawn(['bun', join(import.meta.dir, script), ...args], { cwd: root, stdout: 'pipe', stderr: 'inherit' })
   children.add(child)

@@ -17,17 +17,16 @@ export type WordQuery = {
   readonly limit: number
 }
 
-/** An engine whose index only marks what is gone keeps its words until somebody takes them out. */
-export interface WordsSwept {
+interface Purged {
   /**
-   * Takes some of the words out of the index that only rows had which are gone: a little at a time, since all of it is rewritten.
-   * @param isFirst begins with all that is there by now
+   * Rewrites a part of the index, so that words of before stand nowhere in it: an engine may only mark them as gone.
+   * @param isFirst begins; otherwise goes on
    * @returns whether there is more to do
    */
-  sweep(tx: Writer, isFirst: boolean): Promise<boolean>
+  purge(tx: Writer, isFirst: boolean): Promise<boolean>
 }
 
-export interface OrderSearch extends WordsSwept {
+export interface OrderSearch extends Purged {
   /** Makes an order findable, by its number and these words, in the write that makes it and behind its row. Nothing is waited for where the engine need not. */
   add(tx: Writer, order: { readonly id: string; readonly shopId: string }, words: readonly string[]): Promise<void>
   /** The same of one that may be there already, whose words are others now. */
@@ -37,7 +36,7 @@ export interface OrderSearch extends WordsSwept {
 }
 
 /** Of records whose ids are given out in order. */
-export interface RecordSearch extends WordsSwept {
+export interface RecordSearch extends Purged {
   /** Makes a record findable by its shop's own people, or by other words than before. */
   put(tx: Writer, record: { readonly id: string; readonly shopId: string; readonly createdAt: number }, wording: Wording): Promise<void>
   /** @returns ids, newest first */

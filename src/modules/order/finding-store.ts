@@ -1,22 +1,27 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { prepare } from '../../../db/prepared.ts'
 import { orderDays } from '../../../db/schema/finding.ts'
 import { fulfilments } from '../../../db/schema/fulfilments.ts'
 import { orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
-import { orderSearch } from '../../../db/search.ts'
+import { orderIndexed, orderSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { dayMs } from '../../lib/day.ts'
 import type { Slice } from '../../lib/page.ts'
 import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, wordingOf } from './domain.ts'
 
-/** With a filter, totals are exact up to this, and nothing lies past it. */
+/** Of what words find, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
+/** Of what other filters leave, totals are exact up to this; further pages are there all the same. */
+const countedMax = 10_000
 /** Orders that filters leave: of so few, what each is found by is made anew and looked at. */
 const lookedIntoMax = 500
 /** Orders that hold the words, of which so many are looked at for what else is asked. */
 const walkedMax = 10_000
 const walkedAtOnce = 500
+/** Orders of a piece whose words are made anew at a stretch. */
+const lookedAtMax = 100
 const numberMax = 2_147_483_647
 
 type Found = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
@@ -42,6 +47,9 @@ const noteDay = prepare(
 
 type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
+const allNumbers: Bounds = { first: 1, last: numberMax }
+const fills = fillsOf('ORDERS')
+
 /** How orders are found: by words, by their day and by their columns. */
 export const findingStore = {
   /** Makes an order findable, in the write that has just made its row. */
@@ -58,30 +66,48 @@ export const findingStore = {
   /** A page of a shop's orders, by number, newest first. */
   async list(read: Reader, filter: OrderFilter, slice: Slice): Promise<Found> {
     if (isWhole(filter)) return wholeList(read, filter.shopId, slice)
-    const { numbers, isCapped } = await numbersOf(read, filter)
+    const bounds = await boundsOf(read, filter)
+    if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
+    if (filter.words === undefined) return byColumns(read, filter, bounds, slice)
+    const { numbers, isCapped } = await numbersOf(read, filter, filter.words, bounds)
     const page = numbers.slice(slice.offset, slice.offset + slice.limit)
     return { ids: await idsOf(read, filter.shopId, page), total: numbers.length, isCapped }
   },
 
   /**
-   * A piece of a list that is read whole: all that a filter finds, however many.
-   * @returns numbers below the one it goes on after, highest first; none at the end alone
+   * A piece of a list that is read whole: all that a filter finds, however many, some at a time.
+   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, where words are asked for
    */
-  async numbersAfter(read: Reader, filter: OrderFilter, { limit, after }: Slice): Promise<readonly number[]> {
-    const bounds = await boundsOf(read, filter)
-    const { shopId, words } = filter
-    if (!bounds || words?.length === 0) return []
-    let last = typeof after === 'number' ? Math.min(bounds.last, after - 1) : bounds.last
-    if (words === undefined) return byColumns(read, filter, { ...bounds, last }, limit)
-    for (;;) {
-      const candidates = await orderSearch.find(read, { shopId, words, whole: [], first: bounds.first, last, limit })
-      const numbers = await amongColumns(read, filter, candidates)
-      if (numbers.length > 0 || candidates.length < limit) return numbers
-      last = (candidates.at(-1) ?? 0) - 1
+  async numbersAfter(
+    read: Reader,
+    filter: OrderFilter,
+    { limit, after }: Slice,
+  ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
+    // Until all of them have words and days, each is looked at: a file does not tell that it lacks some.
+    const { shopId, words, number } = filter
+    const isWhole = !(await isFilling(read, shopId))
+    const days = isWhole ? await boundsOf(read, filter) : allNumbers
+    if (!days || words?.length === 0) return { numbers: [] }
+    const first = Math.max(days.first, number ?? days.first)
+    const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
+    if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
+    if (!isWhole) {
+      const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
+      return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
     }
+    const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
+    return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
   },
 
-  ...fillsOf('ORDERS'),
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select o.id as id from orders o where o.id > ${after} and not exists (${orderIndexed}) order by o.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
@@ -121,24 +147,42 @@ async function idsOf(read: Reader, shopId: string, numbers: readonly number[]): 
   return rows.map(({ id }) => id)
 }
 
-const none: Numbers = { numbers: [], isCapped: false }
 const capped = (numbers: readonly number[]): Numbers => ({
   numbers: numbers.slice(0, foundMax),
   isCapped: numbers.length > foundMax,
 })
 
-async function numbersOf(read: Reader, filter: OrderFilter): Promise<Numbers> {
-  const { shopId, words } = filter
-  const bounds = await boundsOf(read, filter)
-  if (!bounds || words?.length === 0) return none
-  if (words === undefined) return capped(await byColumns(read, filter, bounds, foundMax + 1))
+/** A page of what filters leave, by their columns alone. */
+async function byColumns(read: Reader, filter: OrderFilter, bounds: Bounds, { limit, offset }: Slice): Promise<Found> {
+  const [counted] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
+  )
+  const n = Number(counted?.n ?? 0)
+  const page = n <= Math.min(offset, countedMax) ? [] : await numbersIn(read, alongColumns(filter, bounds, limit, offset))
+  return { ids: await idsOf(read, filter.shopId, page), total: Math.min(n, countedMax), isCapped: n > countedMax }
+}
+
+async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: Bounds): Promise<Numbers> {
+  const { shopId } = filter
+  // Before what is indexed: what the job comes to in between is in both, and not in neither.
+  const isWhole = !(await isFilling(read, shopId))
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
-    const left = await byColumns(read, filter, bounds, lookedIntoMax + 1)
+    const left = await numbersIn(read, alongColumns(filter, bounds, lookedIntoMax + 1))
     if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
-    return capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 }))
-  return walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 }))
+    return orMore(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isWhole)
+  return orMore(await walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 })), isWhole)
+}
+
+const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
+
+/** Whether a shop has orders that no index knows yet: the job comes to its first one last. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const [first] = await read.select({ id: orders.id }).from(orders).where(eq(orders.shopId, shopId)).orderBy(asc(orders.number)).limit(1)
+  return first !== undefined && first.id < fill.below
 }
 
 /** Those of a shop's orders that are found by words. */
@@ -195,7 +239,7 @@ const isNarrow = ({ status, paymentStatus, customerId, email }: OrderFilter): bo
 
 /** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
-  if (from === undefined && until === undefined) return { first: 1, last: numberMax }
+  if (from === undefined && until === undefined) return allNumbers
   const [row] = await read
     .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
     .from(orderDays)
@@ -209,33 +253,30 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
   return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }
 }
 
-/** Orders by their columns alone: read along one index in the order of numbers, and what else is asked is looked at as they come. */
-async function byColumns(read: Reader, filter: OrderFilter, { first, last }: Bounds, limit: number): Promise<number[]> {
+/** The numbers of orders by their columns alone: along one index in the order of numbers, and what else is asked is looked at as they come. */
+function alongColumns(filter: OrderFilter, { first, last }: Bounds, limit: number, offset = 0): SQL {
   const { shopId, customerId, email, status, paymentStatus, number, id } = filter
   const within = sql`number between ${first} and ${last}`
   const rest = and(...conditionsOf(filter)) ?? sql`true`
+  const cut = sql`order by number desc limit ${limit} offset ${offset}`
   // A limit keeps both engines from choosing another index by the conditions around it.
-  const along = (condition: SQL) => sql`select number from (
+  const along = (condition: SQL, part: SQL) => sql`select number from (
     select * from orders where ${condition} and ${within} order by number desc limit ${numberMax}) as orders
-    where ${rest} order by number desc limit ${limit}`
+    where ${rest} ${part}`
   if (id !== undefined || number !== undefined)
-    return numbersIn(
-      read,
-      sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest}`,
-    )
-  if (customerId !== undefined && customerId !== null)
-    return numbersIn(read, along(sql`customer_id = ${customerId} and shop_id = ${shopId}`))
-  if (email !== undefined) return numbersIn(read, along(sql`shop_id = ${shopId} and lower(email) = ${email.toLowerCase()}`))
-  if (status === undefined && paymentStatus === undefined) return numbersIn(read, along(sql`shop_id = ${shopId}`))
+    return sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
+  if (customerId !== undefined && customerId !== null) return along(sql`customer_id = ${customerId} and shop_id = ${shopId}`, cut)
+  if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${email.toLowerCase()}`, cut)
+  if (status === undefined && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
   // Each state of the index by itself, since only within one are numbers in order.
   const states = (status === undefined ? orderStatuses : [status]).flatMap((one) =>
     (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
   )
-  const ranges = states.map(
-    ({ one, paid }) =>
-      sql`select number from (${along(sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`)}) as state`,
-  )
-  return numbersIn(read, sql`select number from (${sql.join(ranges, sql` union all `)}) as found order by number desc limit ${limit}`)
+  const ranges = states.map(({ one, paid }) => {
+    const state = sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`
+    return sql`select number from (${along(state, sql`order by number desc limit ${offset + limit}`)}) as state`
+  })
+  return sql`select number from (${sql.join(ranges, sql` union all `)}) as found ${cut}`
 }
 
 async function numbersIn(read: Reader, query: SQL): Promise<number[]> {

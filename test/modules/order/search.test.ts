@@ -126,15 +126,7 @@ describe('orders are found', () => {
     const { id, createdAt } = await shop.bought({ email: 'ada@example.com' })
     await copies(app, id, 1_005)
     const day = createdAt.slice(0, 10)
-    for (const query of [
-      'q=ada',
-      'status=CONFIRMED',
-      'paymentStatus=CAPTURED',
-      'email=ada@example.com',
-      `from=${day}&to=${day}`,
-      `q=ada&status=CONFIRMED`,
-      `q=ada&from=${day}`,
-    ]) {
+    for (const query of ['q=ada', 'q=ada&status=CONFIRMED', `q=ada&from=${day}`]) {
       const page = ok(await shop.get(`/v2/orders?${query}&limit=100&page=10`)).body
       expect([page.total, page.totalCapped, page.pages, page.data[0].number, page.data.at(-1).number], query).toEqual([
         1_000,
@@ -144,6 +136,15 @@ describe('orders are found', () => {
         7,
       ])
       expect(ok(await shop.get(`/v2/orders?${query}&limit=100&page=11`)).body.data, query).toEqual([])
+    }
+    for (const query of ['status=CONFIRMED', 'paymentStatus=CAPTURED', 'email=ada@example.com', `from=${day}&to=${day}`]) {
+      const page = ok(await shop.get(`/v2/orders?${query}&limit=100&page=11`)).body
+      expect([page.total, page.totalCapped, page.data.map(({ number }: Json) => number)], query).toEqual([
+        1_006,
+        undefined,
+        [6, 5, 4, 3, 2, 1],
+      ])
+      expect(ok(await shop.get(`/v2/orders?${query}&limit=100&page=12`)).body.data, query).toEqual([])
     }
     const all = ok(await shop.get('/v2/orders?limit=100&page=11')).body
     expect([all.total, all.totalCapped, all.data.map(({ number }: Json) => number)]).toEqual([1_006, undefined, [6, 5, 4, 3, 2, 1]])

@@ -11,7 +11,7 @@ const addedMax = 10
 /** Nothing before it among the terms begins as it does, so that it stands there whole. */
 const unheard = 'qwertzuiop'
 
-describe('an index of words that is swept', () => {
+describe('an index of words that is purged', () => {
   test('finds what it found, and what came meanwhile, and keeps nothing of what is gone', async () => {
     await using app = await testApp()
     const { db } = app.deps
@@ -33,7 +33,7 @@ describe('an index of words that is swept', () => {
     )
 
     let [steps, added] = [0, 0]
-    for (let isFirst = true; await db.write((tx) => customerSearch.sweep(tx, isFirst)); isFirst = false) {
+    for (let isFirst = true; await db.write((tx) => customerSearch.purge(tx, isFirst)); isFirst = false) {
       expect(++steps).toBeLessThan(500)
       if (added < addedMax) ok(await shop.post('/customer', { email: `new${added++}@example.com`, name: 'Everybody Newcomer' }))
     }
@@ -44,7 +44,7 @@ describe('an index of words that is swept', () => {
     expect([(await found('person1x')).length, (await found('newcomer')).length]).toEqual([1, added])
     // Once more, of an index that is one piece by now.
     await db.write((tx) => customerSearch.put(tx, { id: gone, shopId: shop.shop.id, createdAt }, { words: ['nobody'], whole: [] }))
-    for (let isFirst = true; await db.write((tx) => customerSearch.sweep(tx, isFirst)); isFirst = false) steps++
+    for (let isFirst = true; await db.write((tx) => customerSearch.purge(tx, isFirst)); isFirst = false) steps++
     expect([await found('somebody'), await found('nobody'), (await found('everybody')).length]).toEqual([[], [gone], records + added])
   })
 })

@@ -16,6 +16,8 @@ export type Asked = {
   readonly methods: readonly { readonly code: string; readonly title: string; readonly amount: Money }[]
   readonly isNeeded: boolean
   readonly countries: readonly string[]
+  /** That is chosen before anybody has. */
+  readonly country: string
 }
 type Notice = keyof Words['say']['pay']
 
@@ -103,7 +105,7 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
   const country = () => {
     const all = asked.countries.map((code) => ({ value: code, text: names.of(code) ?? code }))
     const sorted = all.toSorted((a, b) => a.text.localeCompare(b.text, language))
-    return `${label('countryCode', say.pay.countryCode)}\n<select id="countryCode" name="countryCode" autocomplete="country">${options(sorted, sent?.get('countryCode') ?? view.shippingAddress?.countryCode)}</select>`
+    return `${label('countryCode', say.pay.countryCode)}\n<select id="countryCode" name="countryCode" autocomplete="country">${options(sorted, sent?.get('countryCode') ?? view.shippingAddress?.countryCode ?? asked.country)}</select>`
   }
   const isFirst = view.shippingAddress === null
   const parts = [

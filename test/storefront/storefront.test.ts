@@ -85,7 +85,7 @@ describe('a guest on a telephone', () => {
     expect(data).toMatchObject([
       { status: 'CONFIRMED', email: 'guest@example.com', discountTotal: { amount: 700 }, giftCardTotal: { amount: 1_000 } },
     ])
-    await visitor.go('cart.html')
+    await visitor.page.evaluate('history.back()')
     await visitor.text('Your basket is empty.')
   })
 })
@@ -160,6 +160,10 @@ describe('a customer at a desk', () => {
     await visitor.press('Log out')
     await visitor.heading('Souk & Söhne')
     expect(await visitor.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).toBe('[{},{}]')
+    // Who comes after them at the same computer and goes back is shown nothing of theirs.
+    await visitor.page.evaluate('history.back()')
+    await visitor.heading('Log in')
+    expect(await visitor.has('Order 2')).toBe(false)
     expectPeace(visitor, shop)
   })
 

@@ -79,11 +79,16 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
     case 'COMPLETED':
     case 'CANCELLED': {
       const orderUrl = order && (await linksOf(deps, shop)).order(order.id)
-      return overPage(look, status === 'COMPLETED' ? 'paid' : 'cancelled', orderUrl)
+      return overPage(look, status === 'COMPLETED' && order?.status !== 'CANCELLED' ? 'paid' : 'cancelled', orderUrl)
     }
     case 'PENDING_PAYMENT': {
       if (order?.status === 'PENDING_PAYMENT' && order.paymentStatus === 'FAILED')
-        return toPayPage(look, { ...(await toPayOf(deps, known)), view, seen: whole.cart.updatedAt, notice: unchanged(told.notice) ?? 'failed' })
+        return toPayPage(look, {
+          ...(await toPayOf(deps, known)),
+          view,
+          seen: whole.cart.updatedAt,
+          notice: unchanged(told.notice) ?? 'failed',
+        })
       const link = returned?.payment.status === 'REQUIRES_ACTION' ? linkIn(returned.payment.clientParameters) : undefined
       return waitingPage(look, view, { link, notice: unchanged(told.notice) ?? (link === undefined && told.notice ? 'busy' : undefined) })
     }

@@ -129,6 +129,21 @@ test('a press whose payment is under way already, by another tab, is told so', a
   expect(text).not.toContain('Something has changed')
 })
 
+test('a draft whose order was cancelled after it was paid says so', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  await send(formOf(await look(), 'pay'))
+  expect((await look()).text).toContain('It is paid')
+  const { orderId } = await drafts.read(draft.id)
+  ok(await shop.post(`/v2/orders/${orderId}/cancel`, {}))
+  const { text } = await look()
+  expect(text).toContain('was cancelled, and what was paid goes back')
+  expect(text).not.toContain('It is paid')
+})
+
 test('a gift card that is spent elsewhere is taken off a draft, which can be paid all the same', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)

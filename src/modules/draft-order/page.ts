@@ -41,13 +41,14 @@ const hidden = (name: string, value: string): string => `<input type="hidden" na
 const told = (notice: Notice | undefined, { say }: Words): string =>
   notice === undefined ? '' : `<p class="wrong" role="alert">${escaped(say.pay[notice])}</p>`
 
-function linesTable({ lines }: CartView, { say, money, count }: Words): string {
+function linesTable({ lines, status }: CartView, { say, money, count }: Words): string {
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
     const variant =
       variantTitle === null || variantTitle === '' || variantTitle === defaultVariantTitle
         ? ''
         : ` <span class="note">${bdi(variantTitle)}</span>`
-    const gone = available ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
+    // What an order holds is there for it, also where nothing is left for others.
+    const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
     return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escaped(money(unitPrice))}</td><td class="n">${escaped(money(total))}</td></tr>`
   })
   return `<table>

@@ -144,6 +144,22 @@ test('a draft whose order was cancelled after it was paid says so', async () => 
   expect(text).not.toContain('It is paid')
 })
 
+test('what an order holds is not told gone to whoever pays it, also when it is the last one', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 1 })
+  const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+  const waiting = await look()
+  expect(waiting.text).toContain('not complete yet')
+  expect(waiting.text).not.toContain('not available in this quantity')
+  await send(formOf(waiting, 'back'))
+  await send({ ...formOf(await look(), 'pay'), outcome: 'tok_decline' })
+  const declined = await look()
+  expect(declined.text).toContain('The payment failed')
+  expect(declined.text).not.toContain('not available in this quantity')
+})
+
 test('a gift card that is spent elsewhere is taken off a draft, which can be paid all the same', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)

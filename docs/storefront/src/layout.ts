@@ -33,6 +33,11 @@ const here = (): string => (location.pathname.split('/').at(-1) ?? '').replace(/
 /** The address of one of our pages, for those who send people there. */
 export const addressOf = (page: string): string => new URL(linkTo(page), location.href).href
 
+// A browser that goes back shows the page as it was left: a basket that was bought since, or the account of somebody who has logged out.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload()
+})
+
 /**
  * Draws a page. `draw` fills `main`; what it throws is shown in its place.
  * @param isPrivate only for those who are logged in: others are sent to log in first

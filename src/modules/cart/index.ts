@@ -3,7 +3,7 @@ export { changeDiscountCode } from './discount-code.ts'
 export { blankDraft, type DraftInput, drawnUp, insertDraftCart, removeDraftCart, saveDraftCart } from './drafts.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
 export type { CartDeps } from './parts.ts'
-export { type CartSnapshot, changedSince, isSentAtAll, noticesIn, type Priced, priced } from './pricing.ts'
+export { type CartSnapshot, changedSince, holdsLost, isSentAtAll, noticesIn, type Priced, priced } from './pricing.ts'
 export {
   type CartCaller,
   cartOf,

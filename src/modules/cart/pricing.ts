@@ -201,16 +201,22 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
     const dearer = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
     return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
   })
-  // What need not be sent loses nothing by it.
-  const lostMethod = cart.shippingMethod !== null && isSentAtAll(snapshot) && priced(snapshot, now).shipping === null
   const changes = [
     ...ofLines,
-    ...(lostMethod ? ['The shipping method is not offered any more'] : []),
+    ...(lostMethod(snapshot, now) ? ['The shipping method is not offered any more'] : []),
     ...spentCards(snapshot, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
     ...[lostCode(snapshot, now)].filter((lost) => lost !== undefined),
   ]
   return changes.length > 0 ? changes : changedTotals(snapshot, now)
 }
+
+/** Whether its shipping method is not offered any more. What need not be sent loses nothing by it. */
+const lostMethod = (snapshot: CartSnapshot, now: number): boolean =>
+  snapshot.cart.shippingMethod !== null && isSentAtAll(snapshot) && priced(snapshot, now).shipping === null
+
+/** Whether it holds what the shopper has put on it and cannot be had any more: without that it may be bought. */
+export const holdsLost = (snapshot: CartSnapshot, now: number): boolean =>
+  spentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && lostMethod(snapshot, now))
 
 /** Taxes, shipping, discounts and gift cards may come to something else although everything in the cart is as it was. */
 function changedTotals(snapshot: CartSnapshot, now: number): string[] {

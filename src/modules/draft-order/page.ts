@@ -16,6 +16,8 @@ export type Asked = {
   readonly methods: readonly { readonly code: string; readonly title: string; readonly amount: Money }[]
   readonly isNeeded: boolean
   readonly countries: readonly string[]
+  /** That is chosen before anybody has. */
+  readonly country: string
 }
 type Notice = keyof Words['say']['pay']
 
@@ -39,13 +41,14 @@ const hidden = (name: string, value: string): string => `<input type="hidden" na
 const told = (notice: Notice | undefined, { say }: Words): string =>
   notice === undefined ? '' : `<p class="wrong" role="alert">${escaped(say.pay[notice])}</p>`
 
-function linesTable({ lines }: CartView, { say, money, count }: Words): string {
+function linesTable({ lines, status }: CartView, { say, money, count }: Words): string {
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
     const variant =
       variantTitle === null || variantTitle === '' || variantTitle === defaultVariantTitle
         ? ''
         : ` <span class="note">${bdi(variantTitle)}</span>`
-    const gone = available ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
+    // What an order holds is there for it, also where nothing is left for others.
+    const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
     return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escaped(money(unitPrice))}</td><td class="n">${escaped(money(total))}</td></tr>`
   })
   return `<table>
@@ -103,7 +106,7 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
   const country = () => {
     const all = asked.countries.map((code) => ({ value: code, text: names.of(code) ?? code }))
     const sorted = all.toSorted((a, b) => a.text.localeCompare(b.text, language))
-    return `${label('countryCode', say.pay.countryCode)}\n<select id="countryCode" name="countryCode" autocomplete="country">${options(sorted, sent?.get('countryCode') ?? view.shippingAddress?.countryCode)}</select>`
+    return `${label('countryCode', say.pay.countryCode)}\n<select id="countryCode" name="countryCode" autocomplete="country">${options(sorted, sent?.get('countryCode') ?? view.shippingAddress?.countryCode ?? asked.country)}</select>`
   }
   const isFirst = view.shippingAddress === null
   const parts = [

@@ -4,7 +4,16 @@ import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { escaped } from '../../lib/markup.ts'
 import { pick } from '../../lib/records.ts'
-import { type CartCaller, changeCart, changedSince, isSentAtAll, readCart, shippingOptions } from '../cart/index.ts'
+import {
+  type CartCaller,
+  changeCart,
+  changedSince,
+  holdsLost,
+  isSentAtAll,
+  readCart,
+  refreshPrices,
+  shippingOptions,
+} from '../cart/index.ts'
 import { checkOut, returnToOrder, takeCheckoutBack } from '../checkout/index.ts'
 import { type Look, linksOf, lookOfShop, type WebPage, webPage } from '../mail/index.ts'
 import { linkIn, waysByLink } from '../payment/index.ts'
@@ -70,24 +79,40 @@ async function shown(deps: DraftDeps, known: Found, told: Told = {}): Promise<We
     case 'COMPLETED':
     case 'CANCELLED': {
       const orderUrl = order && (await linksOf(deps, shop)).order(order.id)
-      return overPage(look, status === 'COMPLETED' ? 'paid' : 'cancelled', orderUrl)
+      return overPage(look, status === 'COMPLETED' && order?.status !== 'CANCELLED' ? 'paid' : 'cancelled', orderUrl)
     }
     case 'PENDING_PAYMENT': {
       if (order?.status === 'PENDING_PAYMENT' && order.paymentStatus === 'FAILED')
-        return toPayPage(look, { ...(await toPayOf(deps, known)), view, seen: whole.cart.updatedAt, notice: told.notice ?? 'failed' })
+        return toPayPage(look, {
+          ...(await toPayOf(deps, known)),
+          view,
+          seen: whole.cart.updatedAt,
+          notice: unchanged(told.notice) ?? 'failed',
+        })
       const link = returned?.payment.status === 'REQUIRES_ACTION' ? linkIn(returned.payment.clientParameters) : undefined
-      return waitingPage(look, view, { link, notice: told.notice })
+      return waitingPage(look, view, { link, notice: unchanged(told.notice) ?? (link === undefined && told.notice ? 'busy' : undefined) })
     }
     case 'OPEN':
       return openPage(deps, known, told)
   }
 }
 
-async function openPage(deps: DraftDeps, known: Found, { notice, sent }: Told): Promise<WebPage> {
+/** Nothing of an order changes any more: whoever was refused to pay it was not the first to, in another tab or by a second press. */
+const unchanged = (notice: Told['notice']): Told['notice'] => (notice === 'changed' ? undefined : notice)
+
+async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebPage> {
   const { draft, caller, look, shop } = known
+  const { sent } = told
+  let { notice } = told
   let whole: Awaited<ReturnType<typeof openDraft>>
   try {
     whole = await openDraft(deps, shop.id, draft.id, { actor: shopperOfLink })
+    // A gift card that is spent, or a way to send it that has ended, would else stand in the way for good: nothing on the page takes it off.
+    if (holdsLost(whole.snapshot, deps.clock.now())) {
+      await refreshPrices(deps, draft.cartId, async () => undefined)
+      whole = await openDraft(deps, shop.id, draft.id, { actor: shopperOfLink })
+      notice ??= 'changed'
+    }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
     // The payment of an order that came to nothing is not given up yet, or somebody pays just now.
@@ -95,6 +120,8 @@ async function openPage(deps: DraftDeps, known: Found, { notice, sent }: Told): 
   }
   // By this it is noted what is shown: the checkout refuses whatever else it may come to by then.
   const view = await readCart(deps, caller, draft.cartId)
+  // Somebody has begun to pay between these looks.
+  if (view.status !== 'OPEN') return waitingPage(look, view, { link: undefined, notice: 'busy' })
   const { snapshot } = whole
   const asked = await askedOf(deps, known, whole)
   const asShown = { ...snapshot.cart, shownTotal: view.totals.total.amount, shownDue: view.totals.amountDue.amount }
@@ -111,7 +138,7 @@ async function openPage(deps: DraftDeps, known: Found, { notice, sent }: Told): 
   })
 }
 
-const nothingAsked: Asked = { email: false, address: false, methods: [], isNeeded: false, countries: [] }
+const nothingAsked: Asked = { email: false, address: false, methods: [], isNeeded: false, countries: [], country: '' }
 
 /** What is the same of every order that is to be paid. @param due 0: nothing has to be paid */
 async function toPayOf(deps: DraftDeps, { draft, caller }: Found, due?: number): Promise<Omit<ToPay, 'view' | 'seen' | 'notice'>> {
@@ -144,6 +171,7 @@ async function askedOf(
     methods: choosing ? (await shippingOptions(deps, caller, draft.cartId)).data : [],
     isNeeded: cart.email === null || (byMethod && (cart.shippingAddress === null || cart.shippingMethod === null)),
     countries: address ? (await servedCountries(shop.shippingMethods)).map(({ code }) => code) : [],
+    country: shop.country,
   }
 }
 
@@ -179,10 +207,11 @@ export async function sendPayPage(deps: DraftDeps, token: string, fields: Fields
 }
 
 /** What whoever pays is told of a refusal: what the shop has to do about it is not theirs to read. */
-function noticeOf({ code }: AppError): ToPay['notice'] {
+function noticeOf({ code, retryAfterSeconds }: AppError): ToPay['notice'] {
   switch (code) {
     case 'CONFLICT':
-      return 'changed'
+      // What is worth trying again is only the same press that is still at work.
+      return retryAfterSeconds === undefined ? 'changed' : 'busy'
     case 'RATE_LIMITED':
     case 'UNAVAILABLE':
       return 'later'

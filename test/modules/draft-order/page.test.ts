@@ -22,6 +22,7 @@ test('a pay page escapes what a shop wrote, and is in its language', async () =>
   expect(text).toContain('dir="rtl"')
   expect(text).toContain('&lt;script&gt;')
   expect(text).not.toMatch(/<script|\u202e/)
+  expect(formOf(await browserOn(app, draft.payUrl).look(), 'details')['countryCode']).toBe('AE')
 })
 
 test('a pay page takes no more than its form holds, of whoever sends it', async () => {
@@ -96,6 +97,116 @@ test('a draft that gift cards pay is placed without a payment, and a customer’
   expect((await send(formOf(page, 'pay'))).status).toBe(303)
   const { orderId } = await drafts.read(draft.id)
   expect(await shop.order(orderId)).toMatchObject({ customerId: ann.id, status: 'CONFIRMED', amountDue: shop.money(0) })
+})
+
+test('a button that is pressed again while the first press is at work never says that the order has changed', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  for (const tabs of [1, 2]) {
+    const { body: draft } = ok(await drafts.create({ email: 'ann@example.com', shippingAddress: address }), 201)
+    const { look, send } = browserOn(app, draft.payUrl)
+    const form = formOf(await look(), 'pay')
+    const other = tabs === 1 ? form : formOf(await look(), 'pay')
+    const answers = await Promise.all([send(form), send(other), send(form), send(other)])
+    for (const { status, text } of answers) {
+      expect([200, 303]).toContain(status)
+      expect(text).not.toContain('Something has changed')
+    }
+    expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
+  }
+})
+
+test('a press whose payment is under way already, by another tab, is told so', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  const form = formOf(await look(), 'pay')
+  ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+  const { text } = await send(form)
+  expect(text).toContain('not complete yet')
+  expect(text).not.toContain('Something has changed')
+})
+
+test('a draft whose order was cancelled after it was paid says so', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  await send(formOf(await look(), 'pay'))
+  expect((await look()).text).toContain('It is paid')
+  const { orderId } = await drafts.read(draft.id)
+  ok(await shop.post(`/v2/orders/${orderId}/cancel`, {}))
+  const { text } = await look()
+  expect(text).toContain('was cancelled, and what was paid goes back')
+  expect(text).not.toContain('It is paid')
+})
+
+test('what an order holds is not told gone to whoever pays it, also when it is the last one', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 1 })
+  const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+  const waiting = await look()
+  expect(waiting.text).toContain('not complete yet')
+  expect(waiting.text).not.toContain('not available in this quantity')
+  await send(formOf(waiting, 'back'))
+  await send({ ...formOf(await look(), 'pay'), outcome: 'tok_decline' })
+  const declined = await look()
+  expect(declined.text).toContain('The payment failed')
+  expect(declined.text).not.toContain('not available in this quantity')
+})
+
+test('a gift card that is spent elsewhere is taken off a draft, which can be paid all the same', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { code } = await shop.giftCard(400)
+  const made = await Promise.all(['one', 'other'].map(async () => ok(await drafts.create({ email: 'ann@example.com' }), 201).body))
+  for (const { cartId } of made) ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
+  const [first, second] = made.map(({ payUrl }) => browserOn(app, payUrl))
+  if (!first || !second) throw new Error('two drafts')
+  const seen = formOf(await second.look(), 'pay')
+  expect(seen['due']).toBe('600')
+  expect((await first.send(formOf(await first.look(), 'pay'))).status).toBe(303)
+  const refused = await second.send(seen)
+  expect(refused.text).toContain('Something has changed')
+  const form = formOf(refused, 'pay')
+  expect(form['due']).toBe('1000')
+  expect((await second.look()).text).not.toContain('cannot be paid')
+  expect((await second.send(form)).status).toBe(303)
+  expect(await drafts.read(made[1]?.id)).toMatchObject({ status: 'COMPLETED', giftCards: [] })
+})
+
+test('a way to send it that the shop has ended is chosen anew by whoever pays, and stays where the shop has settled it', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const offer = (...codes: string[]) =>
+    app.call('PUT', '/shops/v2/shipping-methods', {
+      token: shop.token,
+      body: { data: codes.map((code) => ({ code, title: code, price: shop.money(100) })) },
+    })
+  ok(await offer('slow', 'fast'))
+  const person = { email: 'ann@example.com', shippingAddress: address }
+  const { body: draft } = ok(await drafts.create(person), 201)
+  const { body: settled } = ok(await drafts.create({ ...person, shippingMethod: 'fast' }), 201)
+  const { look, send } = browserOn(app, draft.payUrl)
+  await look()
+  expect((await send({ step: 'details', shippingMethod: 'fast' })).status).toBe(303)
+  formOf(await look(), 'pay')
+  ok(await offer('slow', 'slower'))
+  expect((await look()).text).not.toContain('cannot be paid')
+  expect((await send({ step: 'details', shippingMethod: 'slow' })).status).toBe(303)
+  expect((await send(formOf(await look(), 'pay'))).status).toBe(303)
+  expect(await drafts.read(draft.id)).toMatchObject({ status: 'COMPLETED', shippingMethod: 'slow' })
+  const version = (await shop.get(`/v2/orders/drafts/${settled.id}`)).headers.get('etag')
+  expect((await browserOn(app, settled.payUrl).look()).text).toContain('cannot be paid as it is now')
+  expect((await shop.get(`/v2/orders/drafts/${settled.id}`)).headers.get('etag')).toBe(version)
+  expect((await drafts.read(settled.id)).settled).toContain('shippingMethod')
 })
 
 test('a draft of which less is left is shown so and not sold, and its stock is nobody’s before', async () => {

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { products as productsTable, variants as variantsTable } from '../db/schema/catalog.ts'
-import { tagWord } from '../db/search-words.ts'
+import { productTerms } from '../db/sqlite/search.ts'
 import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/change.ts'
 import { openInstance } from '../src/instance.ts'
@@ -143,9 +143,12 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
     const body = JSON.stringify(publicView(whole))
     document.run(p.id, p.shopId, body, etagOf(body), p.publishedAt, keys.newestKey, keys.titleKey, keys.priceKey, p.vendor, p.type, 1)
     for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey)
-    const prefix = p.shopId.slice(p.shopId.indexOf('_') + 1)
     rank.run(p.publishedAt, p.id)
-    words.run(p.publishedAt, [...searchWords(whole), ...p.tags.map(tagWord)].map((word) => prefix + word).join(' '))
+    const tags = p.tags.map((one) => one.toLowerCase())
+    words.run(
+      p.publishedAt,
+      productTerms({ productId: p.id, shopId: p.shopId, visibleFrom: p.publishedAt ?? 0, words: searchWords(whole), tags }),
+    )
   }
 }
 

@@ -20,6 +20,7 @@ export type DocumentFilter = {
 }
 export type SearchQuery = DocumentFilter & {
   shopId: string
+  /** One at least. The last one may be how a word begins; the others are words as products have them. */
   words: readonly string[]
   /** Products that become visible later do not match. Milliseconds. */
   now: number
@@ -30,13 +31,18 @@ export type SearchQuery = DocumentFilter & {
   limit: number
 }
 
+/** @property isWhole false where products may be missing, because the index is still being filled */
+export type FoundProducts = { readonly ids: string[]; readonly isWhole: boolean }
+
 export interface ProductSearch {
   /** Makes the product findable; it must not be indexed yet. */
   add(tx: Writer, product: SearchableProduct): Promise<void>
+  /** Makes a product findable by how its words begin, that an older program made findable by whole ones alone. */
+  renew(tx: Writer, product: SearchableProduct): Promise<void>
   /** Forgets the product, if it was indexed. */
   remove(tx: Writer, productId: string): Promise<void>
-  /** Ids of the products that hold every word, newest first. */
-  find(read: Reader, query: SearchQuery): Promise<string[]>
+  /** Ids of the products that hold every word, the last as it begins, newest first. */
+  find(read: Reader, query: SearchQuery): Promise<FoundProducts>
 }
 
 /** As keys by price begin. */
@@ -67,5 +73,8 @@ export function onlySuchAs(filter: DocumentFilter, productId: SQL): SQL {
 export const tagWord = (tag: string) => `_${Bun.hash.xxHash3(tag).toString(36)}`
 /** All that a product is found by. */
 export const wordsAndTags = ({ words, tags }: SearchableProduct) => [...words, ...tags.map(tagWord)]
-/** All that a query asks for. */
-export const wanted = ({ words, tag }: SearchQuery) => (tag === undefined ? words : [...words, tagWord(tag)])
+/** What a query asks for: words as they are, and one that may be how a word begins. */
+export const wanted = ({ words, tag }: SearchQuery): { whole: string[]; last: string } => ({
+  whole: [...words.slice(0, -1), ...(tag === undefined ? [] : [tagWord(tag)])],
+  last: words.at(-1) ?? '',
+})

@@ -12,6 +12,12 @@ export type Asked<Query = object, Params = object> = {
   readonly params: Params
 }
 
+/**
+ * A part of a list that is told whole. A part that was looked at may hold little or nothing of what a filter finds: `lookedTo` is the key up to which
+ * that was, where it lies beyond the last row. Where neither a row nor that is told, the list is at its end.
+ */
+export type Piece<Row> = { readonly data: readonly Row[]; readonly lookedTo?: Key | undefined }
+
 /** A list that can be told whole. */
 export type CsvList<Row = unknown, Query = object, Params = object> = {
   /** What its file is called, and by which `souk export` knows it. */
@@ -20,8 +26,8 @@ export type CsvList<Row = unknown, Query = object, Params = object> = {
   /** By which its rows come: `desc` unless told otherwise. */
   readonly order?: 'asc' | 'desc'
   readonly keyOf: (row: Row) => Key
-  /** Reads a piece: so many rows as `slice.limit` says, after `slice.after`. */
-  read(asked: Asked<Query, Params>, slice: Slice): Promise<{ readonly data: readonly Row[] }>
+  /** Reads a piece: of as many rows as `slice.limit` says at the most, after `slice.after`. Nobody else has the thread meanwhile. */
+  read(asked: Asked<Query, Params>, slice: Slice): Promise<Piece<Row>>
 }
 
 /** Lines of a list, and how many records they are of. */
@@ -31,8 +37,9 @@ export type CsvPiece = { readonly text: string; readonly records: number }
 const piece = { first: 50, min: 5, max: 500, characters: 32 * 1024 }
 
 /**
- * Tells a list whole, in pieces of some 32 KB, each read when it is asked for: no more than one is in memory, and between two nothing is held open. What
- * is added after it has begun is not in it, and each record is as it was when it was read.
+ * Tells a list whole, in pieces of some 32 KB, each read when it is asked for: no more than one is in memory, and between two nothing is held open. A piece
+ * in which a filter finds nothing is without text. What is added after it has begun is not in it where it goes newest first, and at its end where it goes
+ * oldest first; each record is as it was when it was read.
  * @param only of the records of a piece, those that are told
  * @throws Error where a list does not go on behind what it was asked to: it would never end
  */
@@ -45,16 +52,17 @@ export async function* csvPieces<Row, Query, Params>(
   let head = csvLine(table.header)
   let limit = piece.first
   for (let after: Key | null = null; ; ) {
-    const { data } = await list.read(asked, { page: 1, limit, offset: 0, after })
-    for (const row of data) {
-      const key = keyOf(row)
+    const { data, lookedTo } = await list.read(asked, { page: 1, limit, offset: 0, after })
+    const keys = data.map(keyOf)
+    if (lookedTo !== undefined && lookedTo !== keys.at(-1)) keys.push(lookedTo)
+    for (const key of keys) {
       if (after !== null && !(order === 'asc' ? key > after : key < after))
         throw new Error(`${list.name} is not read in the order of its keys`)
       after = key
     }
     const told = data.filter(only)
     const text = told.map((row) => table.linesOf(row).map(csvLine).join('')).join('')
-    if (data.length === 0) {
+    if (keys.length === 0) {
       if (head !== '') yield { text: head, records: 0 }
       return
     }

@@ -1,4 +1,5 @@
 import type { Database, Reader, Writer } from '../../db/engine.ts'
+import { type IdKind, idBoundary } from '../lib/ids.ts'
 import { locking } from './change.ts'
 import type { Deps } from './deps.ts'
 
@@ -13,6 +14,9 @@ export type Filling = {
   /** Makes one findable that may be so already. */
   index(tx: Writer, id: string): Promise<void>
   noteFill(tx: Writer, below: string | undefined, more: number): Promise<void>
+  readonly kind: IdKind
+  /** Of the ids behind one, the first that no index knows. */
+  unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]>
 }
 
 const atOnce = 100
@@ -41,4 +45,45 @@ export async function fillSearch(
     else if (filled >= ofOneRun) log.info('search.filling', { subject, done: fill.done + ids.length })
   }
   return { filled: ofOneRun, isDone: false }
+}
+
+const minute = 60_000
+/** How often it is looked, and how far back: longer than whoever begins a write before a look takes to end it. */
+const [lookedEveryMs, lookedBackMs] = [10 * minute, 30 * minute]
+/** The first look of a process: this version may have been taken back for a while. */
+const lookedBackAtFirstMs = 24 * 60 * minute
+const lookedAt = new WeakMap<Database, Map<string, number>>()
+
+/**
+ * Makes records findable that a process of an older version has made lately, beside those that know the search: where the filling had been before they
+ * came. Of the last day at the start of a process, then of the last half hour every ten minutes; on SQLite no two versions run beside each other.
+ * @returns how many
+ */
+export async function fillUnknown(
+  { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
+  { subject, kind, fillOf, unknownAfter, index }: Filling,
+): Promise<number> {
+  const now = clock.now()
+  const looked = lookedAt.get(db) ?? new Map<string, number>()
+  lookedAt.set(db, looked)
+  const last = looked.get(subject)
+  if (last !== undefined && last <= now && now < last + lookedEveryMs) return 0
+  const lately = idBoundary(kind, now - (last === undefined ? lookedBackAtFirstMs : lookedBackMs))
+  const fill = await fillOf(db.read)
+  // What lies below is still to come anyway.
+  let after = fill && fill.below > lately ? fill.below : lately
+  for (let filled = 0; ; ) {
+    const ids = await unknownAfter(db.read, after, atOnce)
+    if (ids.length > 0)
+      await db.write(async (tx) => {
+        for (const id of ids) await index(tx, id)
+      }, locking)
+    filled += ids.length
+    after = ids.at(-1) ?? after
+    if (ids.length < atOnce) {
+      looked.set(subject, now)
+      if (filled > 0) log.info('search.unknown_filled', { subject, total: filled })
+      return filled
+    }
+  }
 }

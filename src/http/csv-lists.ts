@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { type Asked, type CsvList, type CsvPiece, csvPieces } from '../core/csv-list.ts'
+import { type Asked, type CsvList, type CsvPiece, csvPieces, type Piece } from '../core/csv-list.ts'
 import { AppError } from '../core/errors.ts'
 import { mayExport } from '../core/principal.ts'
 import { type Table, tableOfSchema } from '../lib/csv-table.ts'
@@ -15,12 +15,12 @@ type RowOf<Schema extends TSchema> = Static<Schema> extends { data: (infer Row)[
 /**
  * A list as `csv` of its route has it: the columns are those of its answer's schema unless `table` says which, and its rows go by their ids unless `keyOf` says
  * by what.
- * @param read what the route itself reads, so that the same filters count
+ * @param read by the filters of the route itself, so that the same are found
  */
 export function csvOf<Schema extends ListSchema, Query = object, Params = object, Row = RowOf<Schema>>(
   name: string,
   schema: Schema,
-  read: (asked: Asked<Query, Params>, slice: Slice) => Promise<{ readonly data: readonly Row[] }>,
+  read: (asked: Asked<Query, Params>, slice: Slice) => Promise<Piece<Row>>,
   given: { table?: Table<Row>; keyOf?: (row: Row) => Key; order?: 'asc' | 'desc' } = {},
 ): CsvList {
   const { table = tableOfSchema<Row>(schema.properties.data.items), keyOf = (row) => (row as { id: string }).id, order = 'desc' } = given
@@ -35,7 +35,7 @@ const exportMaxMs = 4 * 60 * 60_000
  * `{ csv: csvOf('orders', Orders, read) }` on a merchant's list: `accept: text/csv` answers all of it, whatever `page` and `limit` say. State it after
  * `access`. test/http/csv-lists.test.ts holds every list to it.
  */
-export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportShare' | 'log'>) =>
+export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'maySayNothing'>) =>
   new Elysia({ name: 'http.csv-lists' }).macro({
     csv: (list: CsvList) => ({
       detail: { 'x-csv': list } as object,
@@ -52,17 +52,33 @@ export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots
     }),
   })
 
-type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log'>
+type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'maySayNothing'>
 
 /** The whole of a list, read as it is sent: whoever stops reading holds a place among exports, until the connection is silent for too long, and nothing else. */
 async function exported(deps: Exporting, list: CsvList, asked: Asked, request: Request): Promise<Response> {
-  const { clock, exportSlots, exportShare, log } = deps
+  const { clock, exportSlots, exportShare, log, maySayNothing } = deps
   const leave = exportSlots.take(asked.shop.id)
-  request.signal.addEventListener('abort', leave, { once: true })
-  const pieces = csvPieces(list, asked)
-  const following = () => exportShare.run(() => pieces.next())
   let hasLeft = false
+  const goAway = () => {
+    hasLeft = true
+    leave()
+  }
+  request.signal.addEventListener('abort', goAway, { once: true })
+  const pieces = csvPieces(list, asked)
   const startedAt = clock.monotonic()
+  /** What there is to send next. While nothing is found there is nothing to send, and each look takes its turn. */
+  async function following(): Promise<IteratorResult<CsvPiece, void>> {
+    maySayNothing(request, true)
+    try {
+      for (;;) {
+        const next = await exportShare.run(() => pieces.next())
+        if (next.done || next.value.text !== '' || hasLeft) return next
+        if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export took too long')
+      }
+    } finally {
+      maySayNothing(request, false)
+    }
+  }
   try {
     // What is refused, is refused with its own status.
     let next: IteratorResult<CsvPiece, void> | undefined = await following()
@@ -87,8 +103,7 @@ async function exported(deps: Exporting, list: CsvList, asked: Asked, request: R
           }
         },
         async cancel() {
-          hasLeft = true
-          leave()
+          goAway()
           await pieces.return()
         },
       },

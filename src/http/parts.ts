@@ -58,6 +58,8 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     requestId: request.headers.get('x-request-id') ?? undefined,
     address: address.of(request, peerOf(request)),
   })
+  /** Says that a connection may be silent for as long as it likes, or no longer than others. */
+  const maySayNothing = (request: Request, isSo: boolean): void => peers.get(request)?.timeout?.(request, isSo ? 0 : idleTimeoutSeconds)
   const guardedAddress = (request: Request): string | undefined => address.strictly(request, peerOf(request))
   const judge = createOperatorGuard(config, countryOf)
   const { geoCountryHeader } = config
@@ -110,7 +112,7 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
       room: createBodyRoom(uploadRoomBytes),
       senderOf: (request) => networkOf(limitKey(request)),
       pace: uploadPace,
-      reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
+      reads: maySayNothing,
     } satisfies Uploading,
     requestCounts,
     /** How late the event loop is, which the server looks at. */
@@ -121,6 +123,7 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     /** For requests that work long; they share it. */
     pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
     exportSlots: createExportSlots(),
+    maySayNothing,
     /** Theirs of the thread. */
     exportShare: createShare({ now: () => performance.now(), sleep, seen: requestCounts.seen, times: exportRests }),
     /** Whom a request was let in as, once that is known. */

@@ -2,11 +2,14 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { parse } from 'csv-parse/sync'
+import { searchFills } from '../../db/schema/finding.ts'
+import { customers } from '../../db/schema/people.ts'
 import { orderNumbers } from '../../db/schema/selling.ts'
 import { createApp } from '../../src/app.ts'
 import type { CsvList } from '../../src/core/csv-list.ts'
 import { csvPieces } from '../../src/core/csv-list.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
+import { idleTimeoutSeconds } from '../../src/http/peers.ts'
 import { tableOf } from '../../src/lib/csv-table.ts'
 import { reindexOrder } from '../../src/modules/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../support/app.ts'
@@ -20,7 +23,8 @@ import { accessManifest } from './access-manifest.ts'
 const csv = { accept: 'text/csv' }
 const everythingOn = { LENDING_PLATFORM_ENABLED: 'true' }
 type Rows = Record<string, string>[]
-const rowsOf = ({ text }: Answer): Rows => parse(text, { columns: true, bom: false }) as Rows
+const rowsOfText = (text: string): Rows => parse(text, { columns: true, bom: false }) as Rows
+const rowsOf = ({ text }: Answer): Rows => rowsOfText(text)
 
 /** Whether merchants may call a route, about their shop and not their own account. */
 const ofMerchants = (route: string): boolean => {
@@ -188,6 +192,85 @@ test('a long list is whole, once each, while orders are added to it', async () =
   expect(rowsOf(await app.call('GET', '/v2/orders', { token, headers: csv })).length).toBe(number)
 })
 
+/** How often the database is read while something is done. */
+function countingReads(app: TestApp): { reads: number } {
+  const counted = { reads: 0 }
+  const { read } = app.deps.db
+  for (const name of ['select', 'rows'] as const) {
+    const as = read[name] as (...given: unknown[]) => unknown
+    ;(read as Record<typeof name, unknown>)[name] = (...given: unknown[]) => {
+      counted.reads++
+      return as.apply(read, given)
+    }
+  }
+  return counted
+}
+
+test('a filter that finds little, or nothing, finds all of it, and no piece looks at more than its part of the list', async () => {
+  await using app = await testApp()
+  const { token, shop, price } = await storeIn(app)
+  const many = 700
+  const { db } = app.deps
+  await Promise.all(
+    Array.from({ length: many }, async (_, at) => {
+      const number = at + 1
+      const status = number % 300 === 7 ? 'CANCELLED' : 'PAID'
+      const order = await insertOrder(app, shop.id, { number, email: 'ada@example.com', status })
+      await db.write((tx) => reindexOrder(tx, app.deps, order.id))
+    }),
+  )
+  const now = app.clock.now()
+  const ofShop = () => ({ shopId: shop.id, createdAt: now, updatedAt: now })
+  const people = Array.from({ length: many }, (_, nth) => ({
+    id: app.deps.newId('customer'),
+    ...ofShop(),
+    email: `somebody${nth}@example.com`,
+    name: nth % 300 === 7 ? 'Zoë' : 'Ada',
+  }))
+  await db.write((tx) => tx.insert(customers).values(people))
+  for (let nth = 0; nth < 130; nth++) {
+    const body = { title: `Lamp ${nth}`, tags: nth % 60 === 7 ? ['rare'] : [], variants: [{ price: price(100) }] }
+    expect((await app.call('POST', '/product-v2', { token, body })).status).toBe(201)
+  }
+  const lists = listsByName(app)
+  const asked = (query: object) => ({
+    shop: shop as never,
+    principal: { kind: 'merchant', id: '', sessionId: '' } as const,
+    query,
+    params: {},
+  })
+  const counted = countingReads(app)
+  for (const [name, query, column, found] of [
+    ['orders', { q: 'ada', status: 'CANCELLED' }, 'number', ['607', '307', '7']],
+    ['orders', { q: 'ada', number: '7' }, 'number', ['7']],
+    ['orders', { q: 'ada', status: 'COMPLETED' }, 'number', []],
+    ['orders', { q: 'nobody' }, 'number', []],
+    ['customers', { q: 'zoe' }, 'name', ['Zoë', 'Zoë', 'Zoë']],
+    ['customers', { q: 'nobody' }, 'name', []],
+    ['products', { tag: 'rare' }, 'Title', ['Lamp 7', 'Lamp 67', 'Lamp 127']],
+    ['products', { q: 'nobody' }, 'Title', []],
+  ] as const) {
+    let [text, most, pieces] = ['', 0, 0]
+    counted.reads = 0
+    for await (const piece of csvPieces(lists[name] as CsvList, asked(query))) {
+      text += piece.text
+      most = Math.max(most, counted.reads)
+      counted.reads = 0
+      pieces++
+    }
+    expect([name, query, rowsOfText(text).map((row) => row[column])]).toEqual([name, query, [...found]])
+    expect([name, query, most <= 5 + found.length]).toEqual([name, query, true])
+    // What is known to be one row, or none, is not looked for all over.
+    if ('number' in query || (query.q === 'nobody' && name === 'orders')) expect([query, pieces <= 2]).toEqual([query, true])
+  }
+  for (const [path, lines] of [
+    ['/v2/orders?q=ada&status=CANCELLED', 3],
+    ['/v2/orders?q=ada&status=COMPLETED', 0],
+    ['/customer?q=zoe', 3],
+  ] as const)
+    expect([path, rowsOf(await app.call('GET', path, { token, headers: csv })).length]).toEqual([path, lines])
+})
+
 const listsByName = (app: TestApp) => Object.fromEntries(listsIn(app).map(({ list }) => [list?.name ?? '', list]))
 
 test('a list that does not go on where it was asked to ends with an error, and not never', async () => {
@@ -258,6 +341,42 @@ test('so many exports of a shop at a time: one more is 429, also while nobody re
   for (const connection of connections) connection.destroy()
   while ((await status()) === 429) await Bun.sleep(5)
   expect(await status()).toBe(200)
+})
+
+test('orders that are older than the search are in a file all the same, before they are filled in', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  const { db } = app.deps
+  // None of them has words yet, but for the last.
+  for (let number = 1; number <= 120; number++) {
+    const email = number % 50 === 3 ? 'zoe@example.com' : 'ada@example.com'
+    const order = await insertOrder(app, shop.id, { number, email })
+    if (number === 120) await db.write((tx) => reindexOrder(tx, app.deps, order.id))
+  }
+  await db.write((tx) => tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 }))
+  const found = async (query: string) =>
+    rowsOf(await app.call('GET', `/v2/orders?${query}`, { token, headers: csv })).map(({ number }) => Number(number))
+  expect(await found('q=zoe')).toEqual([103, 53, 3])
+  expect(await found('q=zo&status=PAID')).toEqual([103, 53, 3])
+  expect(await found('q=zoe&number=53')).toEqual([53])
+  expect(await found('q=zoe&status=CANCELLED')).toEqual([])
+  expect((await found('q=example')).length).toBe(120)
+  expect((await found('from=2026-01-06&to=2026-01-06')).length).toBe(120)
+  expect(await found('q=zoe&from=2026-01-01')).toEqual([103, 53, 3])
+  expect(await found('to=2026-01-05')).toEqual([])
+})
+
+test('while an export looks for what a filter finds its connection may be silent, and while nobody reads it may not', async () => {
+  await using app = await testApp()
+  const { token, shop } = await storeIn(app)
+  await Promise.all([1, 2, 3].map((number) => insertOrder(app, shop.id, { number, status: number === 1 ? 'PAID' : 'CANCELLED' })))
+  const told: number[] = []
+  const peer = { requestIP: () => ({ address: '127.0.0.1' }), timeout: (_: Request, seconds: number) => void told.push(seconds) }
+  const headers = { ...csv, authorization: `Bearer ${token}` }
+  const answer = await app.edge.fetch(new Request('http://localhost/v2/orders?status=PAID', { headers }), peer)
+  expect(told).toEqual([0, idleTimeoutSeconds])
+  expect((parse(await answer.text(), { columns: true }) as Rows).length).toBe(1)
+  expect(told).toEqual([0, idleTimeoutSeconds, 0, idleTimeoutSeconds])
 })
 
 test('HEAD says what GET would, and takes no place', async () => {

@@ -85,6 +85,20 @@ describe('a guest on a telephone', () => {
     expect(data).toMatchObject([
       { status: 'CONFIRMED', email: 'guest@example.com', discountTotal: { amount: 700 }, giftCardTotal: { amount: 1_000 } },
     ])
+    const [order] = data
+    const link = String(await visitor.page.evaluate('location.search'))
+    for (const trackingNumber of ['P-1', 'P-2'])
+      ok(
+        await shop.shop.post(`/v2/orders/${order.id}/fulfilments`, {
+          lines: [{ lineId: order.lines[0].id, quantity: 1 }],
+          carrier: 'Swift',
+          trackingNumber,
+        }),
+      )
+    await visitor.go(`order.html${link}`)
+    await visitor.text('Parcel Swift P-1')
+    await visitor.text('Parcel Swift P-2')
+    expect(await visitor.breaches()).toEqual([])
     await visitor.go('cart.html')
     await visitor.text('Your basket is empty.')
   })
@@ -275,6 +289,8 @@ describe('whatever happens on the way', () => {
       await visitor.heading('Bank')
       await visitor.go('cart.html')
       await visitor.text('Your order waits for its payment.')
+      // Who comes back from a bank's app may be in another tab.
+      await visitor.page.evaluate('sessionStorage.clear()')
       await visitor.press('Go to the payment')
       await visitor.heading('Payment')
       await visitor.text('Change the basket')
@@ -285,6 +301,7 @@ describe('whatever happens on the way', () => {
       await visitor.heading('Order 1')
       await visitor.text('Thank you for your order')
       expect(paid.length).toBe(1)
+      expect(await visitor.page.evaluate('localStorage.length')).toBe(0)
     },
   )
 

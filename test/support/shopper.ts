@@ -60,16 +60,18 @@ export async function shopper(origin: string, width: Width = 'desk') {
 
   async function press(name: string, within = ''): Promise<void> {
     const element = pressable(name, within)
-    await until(`!!${element}`, `something to press that is called ${name}`)
-    const at = (await page.evaluate(`(() => {
+    // Found and measured at once: what is drawn anew in between would be gone.
+    const measured = `(() => {
       const element = ${element}
+      if (!element) return
       element.scrollIntoView({ block: 'center', behavior: 'instant' })
       // A link that goes over two lines is pressed on its first.
       const [{ x, y, width, height }] = element.getClientRects()
       const [middle, centre] = [x + width / 2, y + height / 2]
       const hit = document.elementFromPoint(middle, centre)
       return [middle, centre, element.contains(hit) || (hit && hit.contains(element) && hit.localName === 'label'), hit && hit.outerHTML.slice(0, 200)]
-    })()`)) as [number, number, boolean, string]
+    })()`
+    const at = (await until(measured, `something to press that is called ${name}`)) as [number, number, boolean, string]
     if (!at[2]) throw new Error(`${name} is covered by ${at[3]}`)
     const mouse = { x: at[0], y: at[1], button: 'left', clickCount: 1 }
     await page.command('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse })

@@ -9,9 +9,32 @@ import { askAsShopper } from './session.ts'
 
 export type Cart = Schema<'Cart'>
 const place = 'souk.cart'
+/** As many as souk takes of one thing. */
+export const quantityMax = 9_999
 
 export const cartId = (): string | null => localStorage.getItem(place)
-export const forgetCart = (): void => localStorage.removeItem(place)
+export function forgetCart(): void {
+  localStorage.removeItem(place)
+  localStorage.removeItem(orderPlace)
+}
+
+/**
+ * The link of the order that a cart became, for when the shopper comes back from a processor's page: which may be in another tab, so that it is kept
+ * where the cart's id is, and for as long.
+ */
+const orderPlace = 'souk.order'
+type Ordered = { readonly cartId: string; readonly token: string }
+
+export function keepOrder(id: string, publicUrl: string | undefined): void {
+  localStorage.setItem(orderPlace, JSON.stringify({ cartId: id, token: publicUrl?.split('/').at(-1) ?? '' } satisfies Ordered))
+}
+
+/** The token of the order's link; '' where this browser has never heard of it. */
+export function orderOf(id: string): string {
+  const kept = localStorage.getItem(orderPlace)
+  const ordered = kept === null ? undefined : (JSON.parse(kept) as Ordered)
+  return ordered?.cartId === id ? ordered.token : ''
+}
 
 /** The shopper's cart as souk has it now; null where there is none (any more). It may be CONVERTED: an order waits for its payment. */
 export async function currentCart(): Promise<Cart | null> {

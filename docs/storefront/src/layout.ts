@@ -50,6 +50,8 @@ export async function openPage(draw: (shown: Shown) => Promise<void>, { isPrivat
     if (isPrivate && !isLoggedIn()) return location.replace(linkTo('login', { to: here() }))
     const basket = h('a', { href: linkTo('cart') }, words.basket(0))
     refill(document.body, head(shop, words, basket), main, status, foot(shop))
+    let isNewer = false
+    const count = (cart: Cart | null) => refill(basket, words.basket(cart?.status === 'OPEN' ? piecesIn(cart) : 0))
     const shown: Shown = {
       shop,
       words,
@@ -59,9 +61,16 @@ export async function openPage(draw: (shown: Shown) => Promise<void>, { isPrivat
         return h('h1', {}, h('bdi', {}, text))
       },
       say: (text) => refill(status, text),
-      counted: (cart) => refill(basket, words.basket(cart?.status === 'OPEN' ? piecesIn(cart) : 0)),
+      counted(cart) {
+        isNewer = true
+        count(cart)
+      },
     }
-    void currentCart().then(shown.counted, () => undefined)
+    // Whoever is quick has changed the cart before this is answered.
+    void currentCart().then(
+      (cart) => isNewer || count(cart),
+      () => undefined,
+    )
     await draw(shown)
   } catch (error) {
     if (isPrivate && error instanceof Refused && error.status === 401) return location.replace(linkTo('login', { to: here() }))

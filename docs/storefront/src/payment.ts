@@ -63,8 +63,3 @@ export const standing = (id: string): Promise<Schema<'Returned'>> => askAsShoppe
 
 /** Gives up an order that was not paid: its cart can be changed again. @throws Refused 409 while a payment may still succeed */
 export const takeBack = (id: string): Promise<Cart> => askAsShopper('DELETE /cart/{id}/checkout', { path: { id } })
-
-/** The link of the last order, for when the shopper comes back from a processor's page. */
-const orderPlace = 'souk.order'
-export const keepOrder = (publicUrl: string | undefined): void => sessionStorage.setItem(orderPlace, publicUrl?.split('/').at(-1) ?? '')
-export const lastOrder = (): string => sessionStorage.getItem(orderPlace) ?? ''

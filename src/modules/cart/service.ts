@@ -232,10 +232,9 @@ export const convertCartSurely = (
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<void> => cartStore.convertSurely(tx, { id, now: clock.now(), updatedAt })
 
-/** Has a cart to itself for the rest of a write: nobody buys it meanwhile. */
-export async function lockCart(tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, id: string): Promise<void> {
-  await cartStore.lock(tx, id)
-}
+/** Has a cart to itself for the rest of a write: nobody buys it meanwhile. @returns it as it is then; undefined when it is gone */
+export const lockCart = (tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, id: string): Promise<Cart | undefined> =>
+  cartStore.lock(tx, id)
 
 /**
  * Opens the cart of an order again that came to nothing, inside a write, with what it forgot of the person.

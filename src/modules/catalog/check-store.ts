@@ -1,12 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { engine } from '../../../db/columns.ts'
+import { productIndexed } from '../../../db/search.ts'
 import { type Checked, type Finding, findingsOf } from '../../core/findings.ts'
-
-/** The row by which its shop's people find a product `p`. */
-const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from managed_ranks r join managed_words_docsize w on w.id = r.rank where r.id = p.id`
-    : sql`select 1 from managed_words w where w.id = p.id`
 
 /** Finds public documents that lists would filter by something else than their products are, and products that no search finds. */
 export const filterFindings = (db: Checked): AsyncGenerator<Finding> =>
@@ -27,7 +21,7 @@ export const filterFindings = (db: Checked): AsyncGenerator<Finding> =>
       subject: 'search of products',
       broken: sql`
         select p.id as id from products p
-        where not exists (${indexed}) and not exists (select 1 from search_fills where subject = 'PRODUCTS')
+        where not exists (${productIndexed}) and not exists (select 1 from search_fills where subject = 'PRODUCTS')
         order by p.id`,
       say: ({ id }) => `Product ${id} is found by no word of its shop's people`,
     },

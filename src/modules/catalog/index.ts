@@ -15,7 +15,7 @@ export {
 export { type FetchReport, fetchImages } from './fetching.ts'
 export { type ImportReport, importProducts, importStopped } from './import.ts'
 export { lowStock, stockHistoryOf } from './low-stock.ts'
-export { fillProductSearch, listProducts } from './managed.ts'
+export { fillProductSearch, fillUnknownProducts, listProducts, pieceOfProducts } from './managed.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'
 export {

@@ -5,8 +5,17 @@ import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
 import type { LowStock } from './domain.ts'
 
-/** Spelt out, as the index of those has it; from there, since they are few. */
-const lowOf = (shopId: string) => sql`from variants v cross join products p
+/** Of a shop of more products, the instance's variants of which there are few are read instead. */
+const productsMax = 10_000
+
+/**
+ * Spelt out, as the index of those has it: asked by each of the shop's products, or read from its beginning to its end where the shop has very many. SQLite
+ * joins in the order in which it is said.
+ */
+const lowOf = (
+  shopId: string,
+  byProduct: boolean,
+) => sql`from ${byProduct ? sql`products p cross join variants v` : sql`variants v cross join products p`}
   where v.low_stock_at is not null and v.on_hand <= v.low_stock_at and v.track_inventory
     and p.id = v.product_id and p.shop_id = ${shopId} and p.status <> 'ARCHIVED'`
 
@@ -14,12 +23,16 @@ export const lowStockStore = {
   /** The fewest first; of the whole list, by variant: how many there are changes while it is read. */
   async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset, after }: Slice): Promise<{ rows: LowStock[]; total: number }> {
     const isWhole = after !== undefined
-    const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${lowOf(shopId)}`)
+    const [size] = await read.rows<{ n: number | string }>(
+      sql`select count(*) as n from (select 1 from products where shop_id = ${shopId} limit ${productsMax + 1}) as first_ones`,
+    )
+    const low = lowOf(shopId, Number(size?.n ?? 0) <= productsMax)
+    const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${low}`)
     const beyond = typeof after === 'string' ? sql`and v.id < ${after}` : sql``
     const rows = await read.rows<LowStock>(sql`
       select p.id as "productId", v.id as "variantId", p.title as title, v.title as "variantTitle", v.sku as sku,
         v.on_hand as "onHand", v.reserved as reserved, v.low_stock_at as "lowStockAt"
-      ${lowOf(shopId)} ${beyond} order by ${isWhole ? sql`v.id desc` : sql`v.on_hand, v.id`} limit ${limit} offset ${offset}`)
+      ${low} ${beyond} order by ${isWhole ? sql`v.id desc` : sql`v.on_hand, v.id`} limit ${limit} offset ${offset}`)
     return { rows, total: Number(totals?.n ?? 0) }
   },
   /** Newest first. */

@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
-import { managedSearch } from '../../../db/search.ts'
+import { managedSearch, productIndexed } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
@@ -13,7 +14,14 @@ export const foundMax = 1_000
 /** Without one they are counted up to this; further pages are there all the same. */
 export const countedMax = 10_000
 
+/** Of a piece of a filtered list: each is read with all of its variants, and its words are made anew, at a stretch. */
+const lookedAtMax = 50
+/** Products that no index knows yet, of which the newest so many are looked at for what their columns say. */
+const unfilledMax = 10_000
+
 type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean }
+
+const fills = fillsOf('PRODUCTS')
 
 /** A shop's products as its own people list them. */
 export const managedStore = {
@@ -28,19 +36,51 @@ export const managedStore = {
   async list(read: Reader, filter: ManagedFilter, slice: Slice): Promise<Found> {
     const { shopId, words, values } = filter
     if (words?.length === 0) return { wholes: [], total: 0, isCapped: false }
-    if (slice.after !== undefined) return { wholes: await pieceOf(read, filter, slice), total: 0, isCapped: false }
     if (words === undefined && values.length === 0) return unfiltered(read, shopId, slice)
     const whole = values.map(([kind, value]) => wordFor(kind, value))
-    const found = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
+    // Before what is indexed: what the job comes to in between is in both, and not in neither.
+    const fill = await fills.fillOf(read)
+    const indexed = await managedSearch.find(read, { shopId, words: words ?? [], whole, limit: foundMax + 1 })
+    const rest = fill ? await unfilled(read, filter, fill.below) : { ids: [], isWhole: true }
+    // Those that changed meanwhile are in both. Ids are of ASCII.
+    const found = fill ? [...new Set([...indexed, ...rest.ids])].sort().reverse() : indexed
     const ids = found.slice(0, foundMax)
     return {
       wholes: await wholesOf(read, ids.slice(slice.offset, slice.offset + slice.limit)),
       total: ids.length,
-      isCapped: found.length > foundMax,
+      isCapped: found.length > foundMax || !rest.isWhole,
     }
   },
 
-  ...fillsOf('PRODUCTS'),
+  /**
+   * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, some at a time, and no limit keeps
+   * any of them out.
+   * @returns `lookedTo`: the last that was looked at; undefined at the end
+   */
+  async piece(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<{ wholes: Whole[]; lookedTo: string | undefined }> {
+    const { shopId, words, values } = filter
+    if (words?.length === 0) return { wholes: [], lookedTo: undefined }
+    const isFiltered = words !== undefined || values.length > 0
+    const rows = await read
+      .select({ id: products.id })
+      .from(products)
+      .where(and(eq(products.shopId, shopId), typeof after === 'string' ? gt(products.id, after) : undefined))
+      .orderBy(asc(products.id))
+      .limit(isFiltered ? Math.min(limit, lookedAtMax) : limit)
+    const ids = rows.map(({ id }) => id)
+    const wholes = (await wholesOf(read, ids)).reverse()
+    return { wholes: isFiltered ? wholes.filter((whole) => isFoundBy(whole, filter)) : wholes, lookedTo: ids.at(-1) }
+  },
+
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select p.id as id from products p where p.id > ${after} and not exists (${productIndexed}) order by p.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)
@@ -49,23 +89,27 @@ export const managedStore = {
 }
 
 /**
- * A piece of a list that is read whole, oldest first, as whoever reads it in makes them: every product is looked at, and no limit keeps any of them
- * out. None comes at the end alone.
+ * What the index is still to be given, by columns alone: status, vendor and type.
+ * @returns ids, newest first; `isWhole` false where there may be more
  */
-async function pieceOf(read: Reader, filter: ManagedFilter, { limit, after }: Slice): Promise<Whole[]> {
-  for (let last = after; ; ) {
-    const beyond = typeof last === 'string' ? gt(products.id, last) : undefined
-    const rows = await read
-      .select({ id: products.id })
-      .from(products)
-      .where(and(eq(products.shopId, filter.shopId), beyond))
-      .orderBy(asc(products.id))
-      .limit(limit)
-    const ids = rows.map(({ id }) => id)
-    const found = (await wholesOf(read, ids)).filter((whole) => isFoundBy(whole, filter)).reverse()
-    if (found.length > 0 || ids.length < limit) return found
-    last = ids.at(-1)
+async function unfilled(
+  read: Reader,
+  { shopId, words, values }: ManagedFilter,
+  below: string,
+): Promise<{ ids: string[]; isWhole: boolean }> {
+  const columns = values.flatMap(([kind, value]) => (kind === 'tag' || kind === 'sku' ? [] : sql`and ${sql.raw(kind)} = ${value}`))
+  if (words !== undefined || columns.length < values.length) {
+    const [any] = await read.rows<{ id: string }>(sql`select id from products where shop_id = ${shopId} and id < ${below} limit 1`)
+    return { ids: [], isWhole: any === undefined }
   }
+  const rows = await read.rows<{ id: string }>(
+    sql`select id from (select id, status, vendor, type from products where shop_id = ${shopId} and id < ${below} order by id desc limit ${unfilledMax}) as rest
+        where true ${sql.join(columns, sql` `)} order by id desc limit ${foundMax + 1}`,
+  )
+  const left = await read.rows<{ id: string }>(
+    sql`select id from products where shop_id = ${shopId} and id < ${below} order by id desc limit 1 offset ${unfilledMax}`,
+  )
+  return { ids: rows.map(({ id }) => id), isWhole: left.length === 0 }
 }
 
 async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {

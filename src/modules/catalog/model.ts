@@ -106,7 +106,7 @@ export const ManagedVariant = t.Object(
 export const ManagedProduct = t.Object({ ...beforeVariants, variants: t.Array(ManagedVariant), ...afterVariants }, { title: 'Product' })
 export const PublicProducts = t.Object({
   ...pageOf(PublicProduct).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
+  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`; after an upgrade, there may be' })),
 })
 export const ManagedProducts = t.Object({
   ...pageOf(ManagedProduct).properties,
@@ -207,7 +207,12 @@ const minorUnits = (description: string) =>
 export const ListPublic = t.Object({
   ...pageQuery,
   sort: t.Optional(oneOf(sortWords, { description: "Default newest; within a collection, the collection's order" })),
-  q: t.Optional(text(200, { description: 'Full text: products that hold every word, newest first; `total` is exact up to 1,000' })),
+  q: t.Optional(
+    text(200, {
+      description:
+        'Full text: products that hold every word, and of the last one how it begins, newest first; `total` is exact up to 1,000, then 1,000 with `totalCapped: true`. After an upgrade from a version without beginnings, a shop of more than 10,000 products may be told less until a job is through, with `totalCapped: true`',
+    }),
+  ),
   collection: t.Optional(text(255, { description: 'Id or handle of a published collection' })),
   tag: t.Optional(text(255, { description: 'Whatever its case' })),
   vendor: t.Optional(text(255, { description: 'As the products spell it' })),

@@ -112,8 +112,8 @@ async function searched(
   const words = wordsOf(q, queryWordsMax)
   if (words.length === 0) return { documents: [], total: 0 }
   const query = { shopId, words, now: clock.now(), tag: tag?.toLowerCase(), collectionId, vendor, type, available, minPrice, maxPrice }
-  const found = await catalogStore.search({ ...query, limit: searchTotalMax + 1 })
-  const capped = found.length > searchTotalMax
+  const { ids: found, isWhole } = await catalogStore.search({ ...query, limit: searchTotalMax + 1 })
+  const capped = found.length > searchTotalMax || !isWhole
   // Nothing lies past the total that is told: a page far out costs no more than the first.
   const ids = found.slice(0, searchTotalMax).slice(offset, offset + limit)
   return {

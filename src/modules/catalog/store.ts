@@ -12,7 +12,7 @@ import {
 } from '../../../db/schema/catalog.ts'
 import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
-import { type DocumentFilter, type SearchQuery, suchAs } from '../../../db/search-words.ts'
+import { type DocumentFilter, type FoundProducts, type SearchQuery, suchAs } from '../../../db/search-words.ts'
 import type { ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 
@@ -229,7 +229,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return Number(row?.n ?? 0)
     },
 
-    search: (query: SearchQuery): Promise<string[]> => productSearch.find(read, query),
+    search: (query: SearchQuery): Promise<FoundProducts> => productSearch.find(read, query),
     documentsOf,
 
     async findWhole(shopId: string, id: string, from: Queries = read): Promise<Whole | undefined> {
@@ -316,6 +316,13 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       await productSearch.add(tx, { productId, shopId: document.shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
       const rows = lowerCase.map((tag) => ({ shopId: document.shopId, tag, productId, newestKey: document.newestKey }))
       await insertTags(tx, rows)
+    },
+    /** Makes a product that has a document findable by how its words begin, where an older program did not. */
+    async renewSearch(tx: Writer, { product }: Whole, words: readonly string[]): Promise<void> {
+      const document = await tx.first(wholes.document, { productId: product.id })
+      if (!document) return
+      const { productId, shopId, visibleFrom } = document
+      await productSearch.renew(tx, { productId, shopId, visibleFrom, words, tags: product.tags.map((tag) => tag.toLowerCase()) })
     },
     async removeDocument(tx: Writer, productId: string): Promise<void> {
       await tx.delete(productDocuments).where(eq(productDocuments.productId, productId))

@@ -1,12 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { engine } from '../../../db/columns.ts'
+import { customerIndexed } from '../../../db/search.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
-
-/** The row by which a customer `c` is found. */
-const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from customer_ranks r join customer_words_docsize w on w.id = r.rank where r.id = c.id`
-    : sql`select 1 from customer_words w where w.id = c.id`
 
 /** What of customers `souk check` looks at: that what is counted of each is what their orders add up to, those that joined them included. */
 const rules: readonly Rule[] = [
@@ -32,7 +26,7 @@ const rules: readonly Rule[] = [
     subject: 'search of customers',
     broken: sql`
       select c.id as id from customers c
-      where not exists (${indexed}) and not exists (select 1 from search_fills where subject = 'CUSTOMERS')
+      where not exists (${customerIndexed}) and not exists (select 1 from search_fills where subject = 'CUSTOMERS')
       order by c.id`,
     say: ({ id }) => `Customer ${id} is found by no word`,
   },

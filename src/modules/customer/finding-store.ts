@@ -1,7 +1,8 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader } from '../../../db/engine.ts'
 import { customers } from '../../../db/schema/people.ts'
-import { customerSearch } from '../../../db/search.ts'
+import { customerIndexed, customerSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { wordFor } from '../../../db/shop-words.ts'
 import type { Slice } from '../../lib/page.ts'
@@ -16,11 +17,12 @@ const queryWordsMax = 10
 
 type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
 
+const fills = fillsOf('CUSTOMERS')
+
 /** A shop's customers as its own people find them. */
 export const findingStore = {
   /** A page of them, newest first. */
   async list(read: Reader, { shopId, email, q }: CustomerQuery & { shopId: string }, slice: Slice): Promise<Listed> {
-    if (slice.after !== undefined) return { rows: await pieceOf(read, { shopId, email, q }, slice), total: 0, isCapped: false }
     if (q === undefined && email === undefined) return unfiltered(read, shopId, slice)
     if (q?.startsWith('cus_') || q === undefined) {
       const own = and(
@@ -33,13 +35,51 @@ export const findingStore = {
     }
     const words = wordsOf(q, queryWordsMax)
     const whole = email === undefined ? [] : [wordFor('email', email)]
+    // Before what is indexed: what the job comes to in between is in both, and not in neither.
+    const isWhole = words.length === 0 || !(await isFilling(read, shopId))
     const found = words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole, limit: foundMax + 1 })
     const ids = found.slice(0, foundMax)
     const rows = await rowsOf(read, ids.slice(slice.offset, slice.offset + slice.limit))
-    return { rows, total: ids.length, isCapped: found.length > foundMax }
+    return { rows, total: ids.length, isCapped: found.length > foundMax || !isWhole }
   },
 
-  ...fillsOf('CUSTOMERS'),
+  /**
+   * A piece of a list that is read whole, newest first: every customer is looked at, some at a time, and no limit keeps any of them out.
+   * @returns `lookedTo`: the last that was looked at; undefined at the end
+   */
+  async piece(
+    read: Reader,
+    { shopId, email, q }: CustomerQuery & { shopId: string },
+    { limit, after }: Slice,
+  ): Promise<{ rows: Customer[]; lookedTo: string | undefined }> {
+    const id = q?.startsWith('cus_') ? q : undefined
+    const words = q === undefined || id !== undefined ? [] : wordsOf(q, queryWordsMax)
+    if (q !== undefined && id === undefined && words.length === 0) return { rows: [], lookedTo: undefined }
+    const rows = await read
+      .select()
+      .from(customers)
+      .where(
+        and(
+          eq(customers.shopId, shopId),
+          typeof after === 'string' ? lt(customers.id, after) : undefined,
+          id === undefined ? undefined : eq(customers.id, id),
+          email === undefined ? undefined : eq(customers.email, email),
+        ),
+      )
+      .orderBy(desc(customers.id))
+      .limit(limit)
+    return { rows: rows.filter((customer) => holdsWords(words, customerWords(customer))), lookedTo: rows.at(-1)?.id }
+  },
+
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select c.id as id from customers c where c.id > ${after} and not exists (${customerIndexed}) order by c.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read
@@ -52,32 +92,12 @@ export const findingStore = {
   },
 }
 
-/** A piece of a list that is read whole: every customer is looked at, and no limit keeps any of them out. None comes at the end alone. */
-async function pieceOf(
-  read: Reader,
-  { shopId, email, q }: CustomerQuery & { shopId: string },
-  { limit, after }: Slice,
-): Promise<Customer[]> {
-  const words = q === undefined || q.startsWith('cus_') ? [] : wordsOf(q, queryWordsMax)
-  if (q !== undefined && !q.startsWith('cus_') && words.length === 0) return []
-  for (let below = after; ; ) {
-    const rows = await read
-      .select()
-      .from(customers)
-      .where(
-        and(
-          eq(customers.shopId, shopId),
-          typeof below === 'string' ? lt(customers.id, below) : undefined,
-          q?.startsWith('cus_') ? eq(customers.id, q) : undefined,
-          email === undefined ? undefined : eq(customers.email, email),
-        ),
-      )
-      .orderBy(desc(customers.id))
-      .limit(limit)
-    const found = rows.filter((customer) => holdsWords(words, customerWords(customer)))
-    if (found.length > 0 || rows.length < limit) return found
-    below = rows.at(-1)?.id
-  }
+/** Whether a shop has customers that no index knows yet. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const own = and(eq(customers.shopId, shopId), lt(customers.id, fill.below))
+  return (await read.select({ id: customers.id }).from(customers).where(own).limit(1)).length > 0
 }
 
 async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Listed> {

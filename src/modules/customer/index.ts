@@ -1,6 +1,6 @@
 export { customerFindings } from './check-store.ts'
 export { addressesPerCustomerMax } from './domain.ts'
-export { fillCustomerSearch, listCustomers, reindexCustomer } from './finding.ts'
+export { fillCustomerSearch, fillUnknownCustomers, listCustomers, pieceOfCustomers, reindexCustomer } from './finding.ts'
 export type { GuestOrders } from './guest-orders.ts'
 export { type CustomersOptions, type CustomersReport, customersStopped, importCustomers } from './import.ts'
 export { changeOwnAddress, changeOwnCustomer, ownAddresses, removeOwnAddress } from './own.ts'

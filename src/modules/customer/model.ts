@@ -44,7 +44,7 @@ export const CustomerRecord = t.Object(
 )
 export const Customers = t.Object({
   ...pageOf(CustomerRecord).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
+  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`; after an upgrade, there may be' })),
 })
 export const ListCustomers = t.Object({
   ...pageQuery,

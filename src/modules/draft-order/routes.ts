@@ -6,7 +6,7 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import type { DraftStatus } from './domain.ts'
-import { changeDraft, createDraft, type DraftDeps, listDrafts, readDraft, removeDraft, sendDraft } from './index.ts'
+import { changeDraft, createDraft, type DraftDeps, listDrafts, pieceOfDrafts, readDraft, removeDraft, sendDraft } from './index.ts'
 import { ChangeDraftOrder, CreateDraftOrder, DraftOrderRecord, DraftOrders, ListDraftOrders } from './model.ts'
 
 export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
@@ -17,7 +17,7 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
       {
         access: 'orderRead',
         csv: csvOf('drafts', DraftOrders, ({ shop, query: { status } }: Asked<{ status?: DraftStatus }>, slice) =>
-          listDrafts(deps, { shopId: shop.id, status }, slice),
+          pieceOfDrafts(deps, { shopId: shop.id, status }, slice),
         ),
         query: ListDraftOrders,
         response: { 200: DraftOrders, ...errorResponses(401, 403, 404) },
@@ -93,7 +93,7 @@ export const draftOrderRoutes = (deps: HttpDeps & DraftDeps) =>
         detail: {
           summary: 'Mail the link of a draft order',
           description:
-            'To its e-mail address, in the language of the shop. Its version does not change. 409 where it has no address, is not OPEN, was sent 20 times, or no mail server is set: then pass on `payUrl`.',
+            'To its e-mail address, in the language of the shop. Its version does not change. 409 where it has no address, is not OPEN, was sent 20 times, is changed at the same moment, or no mail server is set: then pass on `payUrl`.',
         },
       },
     )

@@ -1,5 +1,6 @@
 import { NothingChanged } from '../../../db/engine.ts'
 import { type Change, locking } from '../../core/change.ts'
+import type { Piece } from '../../core/csv-list.ts'
 import { AppError } from '../../core/errors.ts'
 import { anonymous } from '../../core/principal.ts'
 import { assertExpected, type Expected, unlessStale } from '../../core/versions.ts'
@@ -57,15 +58,38 @@ export async function ownDraft(deps: DraftDeps, shopId: string, id: string): Pro
 export const readDraft = async (deps: DraftDeps, shopId: string, id: string): Promise<DraftView> =>
   viewOf(deps, await wholeDraft(deps, await ownDraft(deps, shopId, id)))
 
+type DraftFilter = { readonly shopId: string; readonly status?: DraftStatus | undefined }
+
+/** What there is of drafts that were read a moment ago: those that were deleted since are gone with their carts. */
+async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<DraftView[]> {
+  const views = drafts.map((draft) =>
+    wholeDraft(deps, draft)
+      .then((whole) => viewOf(deps, whole))
+      .catch(nothingIfGone),
+  )
+  return (await Promise.all(views)).flatMap((view) => view ?? [])
+}
+
+function nothingIfGone(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+}
+
 /** The shop's drafts, newest first. */
-export async function listDrafts(
-  deps: DraftDeps,
-  filter: { shopId: string; status?: DraftStatus | undefined },
-  slice: Slice,
-): Promise<Page<DraftView>> {
+export async function listDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Page<DraftView>> {
   const { rows, total } = await deps.draftStore.list(filter, deps.clock.now(), slice)
-  const views = rows.map(async (draft) => viewOf(deps, await wholeDraft(deps, draft)))
-  return pageOf(await Promise.all(views), total, slice)
+  return pageOf(await viewsOf(deps, rows), total, slice)
+}
+
+/** A piece of the same list, where it is told whole. */
+export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Piece<DraftView>> {
+  const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)
+  return { data: await viewsOf(deps, rows), lookedTo: rows.at(-1)?.id }
+}
+
+/** A change whose write has rows to itself as soon as it reads them. */
+function withLocks({ db }: Pick<DraftDeps, 'db'>, by: Change): Change {
+  const { write = db.write } = by
+  return { ...by, write: ((work) => write(work, locking)) as typeof write }
 }
 
 /** What of a draft is on record: of its shopper, only that something is another. A cart's id is a secret. */
@@ -103,15 +127,14 @@ const totalOf = ({ totals }: CartView): number => totals.total.amount
  *   and for one draft too many
  */
 export async function createDraft(deps: DraftDeps, by: Change, { note = null, ...input }: DraftOrderInput): Promise<DraftView> {
-  const { write = deps.db.write, shop } = by
+  const { shop } = by
   const id = deps.newId('draft')
   const { snapshot, view } = await drawnUp(deps, id, await blankDraft(deps, shop.id), input)
   const { payUrlOf } = await deps.orderLinks.ready()
   const now = deps.clock.now()
   const { id: cartId } = snapshot.cart
   const draft: Draft = { id, shopId: shop.id, cartId, note, sends: 0, sentAt: null, createdAt: now, updatedAt: now, version: 1 }
-  const change = { ...by, write: ((work) => write(work, locking)) as typeof write }
-  return audited(deps, change, { action: 'draft_order.created', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'draft_order.created', subject: id }, async (tx, tell) => {
     // Two at the same moment do not see each other: the bound is for scripts that run away, and one more does not matter.
     if ((await deps.draftStore.countOf(tx, shop.id)) >= draftsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${draftsPerShopMax} draft orders: delete some`)
@@ -128,14 +151,13 @@ export async function createDraft(deps: DraftDeps, by: Change, { note = null, ..
  * @throws AppError as `createDraft`; PRECONDITION_FAILED; CONFLICT for one that is being paid, or is over
  */
 export async function changeDraft(deps: DraftDeps, by: Change, id: string, { note, ...input }: DraftOrderInput): Promise<DraftView> {
-  const { write = deps.db.write, shop, expected } = by
+  const { shop, expected } = by
   const { payUrlOf } = await deps.orderLinks.ready()
   for (let tries = 0; tries < triesMax; tries++) {
     const found = await openDraft(deps, shop.id, id, { actor: by.actor.id, expected })
     const { snapshot, view } = await drawnUp(deps, id, found.snapshot, input)
-    const change = { ...by, write: ((work) => write(work, locking)) as typeof write }
     try {
-      return await audited(deps, change, { action: 'draft_order.changed', subject: id }, async (tx, tell) => {
+      return await audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, tell) => {
         await saveDraftCart(tx, deps, snapshot, found.snapshot)
         const before = await deps.draftStore.find(id, tx)
         if (!before) throw noSuchDraft()
@@ -190,10 +212,9 @@ const notOpen = (status: DraftStatus) => new AppError('CONFLICT', whyNot[status]
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for one that is being paid, or was
  */
 export async function removeDraft(deps: DraftDeps, by: Change, id: string): Promise<void> {
-  const { write = deps.db.write, shop, expected } = by
+  const { shop, expected } = by
   const { cartId } = await ownDraft(deps, shop.id, id)
-  const change = { ...by, write: ((work) => write(work, locking)) as typeof write }
-  await audited(deps, change, { action: 'draft_order.removed', subject: id }, async (tx, tell) => {
+  await audited(deps, withLocks(deps, by), { action: 'draft_order.removed', subject: id }, async (tx, tell) => {
     // Whoever pays it has its cart first, too.
     await lockCart(tx, deps, cartId)
     const draft = await deps.draftStore.find(id, tx)
@@ -213,8 +234,8 @@ const linesShownMax = 50
 /**
  * Mails the link of a draft to its e-mail address.
  * @returns the draft with its version
- * @throws AppError NOT_FOUND; CONFLICT for one that has no address, is being paid or is over, that was sent often enough, and where no mail
- *   server is set
+ * @throws AppError NOT_FOUND; CONFLICT for one that has no address, is being paid or is over, that was sent often enough or is changed just then, and where no
+ *   mail server is set
  */
 export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promise<DraftView> {
   const { shop, actor } = by
@@ -230,7 +251,10 @@ export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promis
     quantity: line.quantity,
     total: { amount: line.unitPrice * line.quantity, currency: cart.currency },
   }))
-  return audited(deps, by, { action: 'draft_order.sent', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'draft_order.sent', subject: id }, async (tx, tell) => {
+    // To somebody else by now, or of somebody who was erased: what was read is mailed to nobody.
+    const still = await lockCart(tx, deps, cart.id)
+    if (still?.updatedAt !== cart.updatedAt) throw new AppError('CONFLICT', 'The draft was changed just now: look at it, and send it again')
     const now = deps.clock.now()
     const draft = await deps.draftStore.noteSent(tx, id, now, sendsMax)
     if (!draft) throw new AppError('CONFLICT', `The link of a draft is mailed ${sendsMax} times at most`)

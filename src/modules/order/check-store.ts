@@ -1,16 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
+import { orderIndexed } from '../../../db/search.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
 
 /** The lines of a parcel or a refund, each as `line.value`. @param of the row that has them */
 const linesOf = (of: 'f' | 'r') =>
   sql.raw(engine === 'sqlite' ? `json_each(${of}.lines) as line` : `json_array_elements(${of}.lines::json) as line(value)`)
-
-/** The row by which an order `o` is found. */
-const indexed =
-  engine === 'sqlite'
-    ? sql`select 1 from search_shops s join order_words_docsize w on w.id = s.serial * 4294967296 + o.number where s.shop_id = o.shop_id`
-    : sql`select 1 from order_words w where w.shop_id = o.shop_id and w.number = o.number`
 
 // Asked for by `souk check` alone, and so made by it.
 const rules = (): readonly Rule[] => [
@@ -59,10 +54,10 @@ const rules = (): readonly Rule[] => [
   {
     subject: 'search of orders',
     broken: sql`
-      select o.id as id, not exists (${indexed}) as unfound, d.day is null as undated
+      select o.id as id, not exists (${orderIndexed}) as unfound, d.day is null as undated
       from orders o left join order_days d
         on d.shop_id = o.shop_id and d.day = o.created_at / 86400000 and o.number between d.first and d.last
-      where (not exists (${indexed}) and not exists (select 1 from search_fills where subject = 'ORDERS')) or d.day is null
+      where (not exists (${orderIndexed}) and not exists (select 1 from search_fills where subject = 'ORDERS')) or d.day is null
       order by o.id`,
     say: ({ id, undated }) => (undated ? `Order ${id} is not among those of its day` : `Order ${id} is found by no word`),
   },

@@ -1,10 +1,11 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { prepare } from '../../../db/prepared.ts'
 import { orderDays } from '../../../db/schema/finding.ts'
 import { fulfilments } from '../../../db/schema/fulfilments.ts'
 import { orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
-import { orderSearch } from '../../../db/search.ts'
+import { orderIndexed, orderSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { dayMs } from '../../lib/day.ts'
 import type { Slice } from '../../lib/page.ts'
@@ -19,6 +20,8 @@ const lookedIntoMax = 500
 /** Orders that hold the words, of which so many are looked at for what else is asked. */
 const walkedMax = 10_000
 const walkedAtOnce = 500
+/** Orders of a piece whose words are made anew at a stretch. */
+const lookedAtMax = 100
 const numberMax = 2_147_483_647
 
 type Found = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
@@ -43,6 +46,9 @@ const noteDay = prepare(
 )
 
 type Made = Pick<Order, 'id' | 'shopId' | 'createdAt'>
+
+const allNumbers: Bounds = { first: 1, last: numberMax }
+const fills = fillsOf('ORDERS')
 
 /** How orders are found: by words, by their day and by their columns. */
 export const findingStore = {
@@ -69,24 +75,39 @@ export const findingStore = {
   },
 
   /**
-   * A piece of a list that is read whole: all that a filter finds, however many.
-   * @returns numbers below the one it goes on after, highest first; none at the end alone
+   * A piece of a list that is read whole: all that a filter finds, however many, some at a time.
+   * @returns numbers below the one it goes on after, highest first; `lookedTo`: the last that was looked at, where words are asked for
    */
-  async numbersAfter(read: Reader, filter: OrderFilter, { limit, after }: Slice): Promise<readonly number[]> {
-    const bounds = await boundsOf(read, filter)
-    const { shopId, words } = filter
-    if (!bounds || words?.length === 0) return []
-    let last = typeof after === 'number' ? Math.min(bounds.last, after - 1) : bounds.last
-    if (words === undefined) return numbersIn(read, alongColumns(filter, { ...bounds, last }, limit))
-    for (;;) {
-      const candidates = await orderSearch.find(read, { shopId, words, whole: [], first: bounds.first, last, limit })
-      const numbers = await amongColumns(read, filter, candidates)
-      if (numbers.length > 0 || candidates.length < limit) return numbers
-      last = (candidates.at(-1) ?? 0) - 1
+  async numbersAfter(
+    read: Reader,
+    filter: OrderFilter,
+    { limit, after }: Slice,
+  ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
+    // Until all of them have words and days, each is looked at: a file does not tell that it lacks some.
+    const { shopId, words, number } = filter
+    const isWhole = !(await isFilling(read, shopId))
+    const days = isWhole ? await boundsOf(read, filter) : allNumbers
+    if (!days || words?.length === 0) return { numbers: [] }
+    const first = Math.max(days.first, number ?? days.first)
+    const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
+    if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
+    if (!isWhole) {
+      const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
+      return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
     }
+    const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
+    return { numbers: await amongColumns(read, filter, candidates), lookedTo: candidates.at(-1) }
   },
 
-  ...fillsOf('ORDERS'),
+  ...fills,
+  /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
+  async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select o.id as id from orders o where o.id > ${after} and not exists (${orderIndexed}) order by o.id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
   /** The newest ids below one. */
   async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
     const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
@@ -143,13 +164,25 @@ async function byColumns(read: Reader, filter: OrderFilter, bounds: Bounds, { li
 
 async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: Bounds): Promise<Numbers> {
   const { shopId } = filter
+  // Before what is indexed: what the job comes to in between is in both, and not in neither.
+  const isWhole = !(await isFilling(read, shopId))
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
     const left = await numbersIn(read, alongColumns(filter, bounds, lookedIntoMax + 1))
     if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
-    return capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 }))
-  return walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 }))
+    return orMore(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isWhole)
+  return orMore(await walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 })), isWhole)
+}
+
+const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
+
+/** Whether a shop has orders that no index knows yet: the job comes to its first one last. */
+async function isFilling(read: Reader, shopId: string): Promise<boolean> {
+  const fill = await fills.fillOf(read)
+  if (!fill) return false
+  const [first] = await read.select({ id: orders.id }).from(orders).where(eq(orders.shopId, shopId)).orderBy(asc(orders.number)).limit(1)
+  return first !== undefined && first.id < fill.below
 }
 
 /** Those of a shop's orders that are found by words. */
@@ -206,7 +239,7 @@ const isNarrow = ({ status, paymentStatus, customerId, email }: OrderFilter): bo
 
 /** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
-  if (from === undefined && until === undefined) return { first: 1, last: numberMax }
+  if (from === undefined && until === undefined) return allNumbers
   const [row] = await read
     .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
     .from(orderDays)

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { fillSearch } from '../../core/filling.ts'
+import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
 import { wordingOf } from './domain.ts'
 import { findingStore } from './finding-store.ts'
 import type { OrderDeps } from './parts.ts'
@@ -15,6 +15,17 @@ export async function reindexOrder(tx: Writer, { orderStore }: Pick<OrderDeps, '
   await findingStore.replace(tx, order, wordingOf(order, lines, parcels))
 }
 
+type FillDeps = Pick<OrderDeps, 'db' | 'clock' | 'log' | 'orderStore'>
+
+const filling = (deps: FillDeps): Filling => ({
+  ...findingStore,
+  subject: 'orders',
+  kind: 'order',
+  index: (tx, id) => reindexOrder(tx, deps, id),
+})
+
 /** Makes orders findable that are older than the search. @returns how many, and whether those were all */
-export const fillOrderSearch = (deps: Pick<OrderDeps, 'db' | 'log' | 'orderStore'>): Promise<{ filled: number; isDone: boolean }> =>
-  fillSearch(deps, { ...findingStore, subject: 'orders', index: (tx, id) => reindexOrder(tx, deps, id) })
+export const fillOrderSearch = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> => fillSearch(deps, filling(deps))
+
+/** The same of those that a process of an older version has placed lately. @returns how many */
+export const fillUnknownOrders = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))

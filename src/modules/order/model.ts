@@ -159,7 +159,7 @@ export const OrderRecord = t.Object(
 )
 export const Orders = t.Object({
   ...pageOf(OrderRecord).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
+  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`; after an upgrade, there may be' })),
 })
 
 const day = (description: string) => text(10, { ...dayForm, description })

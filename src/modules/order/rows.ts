@@ -1,3 +1,4 @@
+import type { Piece } from '../../core/csv-list.ts'
 import type { Slice } from '../../lib/page.ts'
 import type { OrderRow } from './csv.ts'
 import { filterOf, type OrderQuery } from './domain.ts'
@@ -10,6 +11,7 @@ export async function orderRows(
   { db }: Pick<OrderDeps, 'db'>,
   query: OrderQuery & { shopId: string },
   slice: Slice,
-): Promise<{ data: OrderRow[] }> {
-  return { data: await orderRowsOf(db.read, query.shopId, await findingStore.numbersAfter(db.read, filterOf(query), slice)) }
+): Promise<Piece<OrderRow>> {
+  const { numbers, lookedTo } = await findingStore.numbersAfter(db.read, filterOf(query), slice)
+  return { data: await orderRowsOf(db.read, query.shopId, numbers), lookedTo }
 }

@@ -1,7 +1,8 @@
 /** Few of a variant: the list, the message that tells of it once a time, and the history. */
 import { expect, test } from 'bun:test'
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import fc from 'fast-check'
+import { products } from '../../../db/schema/catalog.ts'
 import { outbox } from '../../../db/schema/outbox.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
@@ -147,4 +148,22 @@ test('an import reads what is sent and the tax code, and leaves them where the f
   expect((await send('Handle,Title,Variant Tax Code\nbad,Bad,not one!\n')).body.errors).toEqual([
     { row: 2, column: 'Variant Tax Code', message: 'Must be at most 40 letters, digits, - and _.' },
   ])
+})
+
+test('a shop of very many products lists the same, and none of another shop', async () => {
+  await using app = await testApp()
+  const shop = await watched(app, 2, 3)
+  const other = await watched(app, 1, 3)
+  const before = await low(shop)
+  expect(before).toMatchObject({ total: 1, data: [{ productId: shop.productId, onHand: 2 }] })
+  const names = Object.values(getTableColumns(products)).map(({ name }) => name)
+  const own: Record<string, string> = { id: `r.id || 'c' || n`, handle: 'r.handle || n' }
+  await app.deps.db.write((tx) =>
+    tx.rows(
+      sql.raw(`insert into products (${names.join(', ')}) with recursive copy (n) as (select 1 union all select n + 1 from copy where n < 10000)
+        select ${names.map((name) => own[name] ?? `r.${name}`).join(', ')} from products r, copy where r.id = '${shop.productId}'`),
+    ),
+  )
+  expect(await low(shop)).toEqual(before)
+  expect(await low(other)).toMatchObject({ total: 1, data: [{ productId: other.productId, onHand: 1 }] })
 })

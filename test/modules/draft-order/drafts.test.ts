@@ -1,8 +1,9 @@
 /** Draft orders: what their shop fixes stays, and what others may do with them. */
 import { describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
 import { expireCarts } from '../../../jobs/expire-carts.ts'
 import { forget } from '../../../jobs/forget.ts'
-import { testApp } from '../../support/app.ts'
+import { type Json, testApp } from '../../support/app.ts'
 import { draftsOf } from '../../support/drafts.ts'
 import { address, customerOf, ok, sellingIn } from '../../support/selling.ts'
 
@@ -120,6 +121,28 @@ describe('a draft order', () => {
     app.clock.advance(91 * dayMs)
     await forget(app.deps)
     expect((await shop.get('/v2/orders/drafts')).body.total).toBe(0)
+  })
+
+  test('that is deleted while a list of them is read is left out, and the list and its file are whole', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const ids: string[] = []
+    for (let nth = 0; nth < 5; nth++) ids.unshift(ok(await drafts.create({ email: 'ann@example.com', note: '=x' }), 201).body.id)
+    const { list } = app.deps.draftStore
+    let gone: string | undefined
+    app.deps.draftStore.list = async (...given) => {
+      const found = await list(...given)
+      if (gone !== undefined) expect((await drafts.remove(gone)).status).toBe(204)
+      gone = undefined
+      return found
+    }
+    gone = ids.splice(1, 1)[0]
+    expect(ok(await shop.get('/v2/orders/drafts')).body.data.map(({ id }: Json) => id)).toEqual(ids)
+    gone = ids.splice(2, 1)[0]
+    const file = await app.call('GET', '/v2/orders/drafts', { token: shop.token, headers: { accept: 'text/csv' } })
+    const rows = parse(file.text, { columns: true }) as Record<string, string>[]
+    expect(rows.map(({ id, email, note }) => [id, email, note])).toEqual(ids.map((id) => [id, 'ann@example.com', "'=x"]))
   })
 
   test('refuses what is wrong with it, and says where', async () => {

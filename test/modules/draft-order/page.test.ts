@@ -152,3 +152,23 @@ test('souk check names a draft and a cart that do not know each other', async ()
   await change(sql`delete from draft_orders where id = ${other.id} returning 1 as done`)
   expect(await problems()).toEqual([one.id, other.id].map((id) => expect.stringContaining(id)))
 })
+
+test('the link of a draft that is changed while it is sent goes to nobody, and to its address of then at the next time', async () => {
+  await using server = await mailServer()
+  await using app = await testApp(server.settings)
+  const shop = await sellingIn(app)
+  const drafts = draftsOf(shop)
+  const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
+  const { find } = app.deps.cartStore
+  app.deps.cartStore.find = async (...given) => {
+    const cart = await find(...given)
+    app.deps.cartStore.find = find
+    ok(await drafts.change(draft.id, { email: 'bea@example.com' }))
+    return cart
+  }
+  const send = () => shop.post(`/v2/orders/drafts/${draft.id}/send`, {})
+  expect((await send()).status).toBe(409)
+  ok(await send())
+  await sendMails(app)
+  expect(server.received.map(({ to }) => to)).toEqual([['bea@example.com']])
+})

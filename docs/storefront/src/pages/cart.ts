@@ -1,5 +1,5 @@
 /** The basket: quantities, a discount code, gift cards. Every change is answered with the whole cart, which is drawn again. */
-import { applyGiftCard, type Cart, currentCart, removeGiftCard, removeLine, setDiscount, setQuantity } from '../cart.ts'
+import { applyGiftCard, type Cart, currentCart, quantityMax, removeGiftCard, removeLine, setDiscount, setQuantity } from '../cart.ts'
 import { type Child, h, refill } from '../dom.ts'
 import { action, field, form, typed } from '../form.ts'
 import { linkTo, openPage, type Shown } from '../layout.ts'
@@ -65,7 +65,7 @@ function lineOf(line: Cart['lines'][number], cart: Cart, shown: Shown): Child {
         name: 'quantity',
         type: 'number',
         min: 1,
-        max: 1_000_000,
+        max: quantityMax,
         step: 1,
         value: line.quantity,
         required: true,

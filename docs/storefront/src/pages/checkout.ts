@@ -1,13 +1,13 @@
 /** The checkout: who, where to, how it is sent, how it is paid. One step at a time; what was answered before stays changeable above. */
 import { addressText } from '../address.ts'
 import { ask, Refused, shopName } from '../api.ts'
-import { type Cart, currentCart, forgetCart } from '../cart.ts'
+import { type Cart, currentCart, forgetCart, keepOrder, orderOf } from '../cart.ts'
 import { contactStep } from '../contact.ts'
 import { type Child, h, refill } from '../dom.ts'
 import { action, form, radios, typed } from '../form.ts'
 import { addressOf, linkTo, openPage, type Shown, section } from '../layout.ts'
 import { libraries } from '../libraries.ts'
-import { buy, keepOrder, lastOrder, pause, standing, takeBack, unfinished } from '../payment.ts'
+import { buy, pause, standing, takeBack, unfinished } from '../payment.ts'
 import { askAsShopper } from '../session.ts'
 import { cartSums, linesList } from '../summary.ts'
 import { type Choice, type Next, nextOf, waysToPay } from '../ways.ts'
@@ -152,7 +152,7 @@ async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
 async function pay(cart: Cart, choice: Choice, shown: Shown): Promise<void> {
   shown.say(shown.words.paying)
   const answer = await buy(cart, choice)
-  keepOrder(answer.order.publicUrl)
+  keepOrder(cart.id, answer.order.publicUrl)
   await goOn(nextOf(answer), cart, shown)
 }
 
@@ -176,9 +176,13 @@ async function goOn(next: Next, cart: Cart, shown: Shown): Promise<void> {
   const { words, main } = shown
   const heading = shown.title(words.payment)
   switch (next.kind) {
-    case 'paid':
+    case 'paid': {
+      const token = orderOf(cart.id)
       forgetCart()
-      return location.replace(linkTo('order', { token: lastOrder() }))
+      if (token !== '') return location.replace(linkTo('order', { token }))
+      // The answer that had the link was lost with its page; the mail has it, too.
+      return refill(main, heading, h('p', { class: 'standing' }, words.standings.CONFIRMED))
+    }
     case 'over':
       forgetCart()
       return refill(
@@ -241,7 +245,15 @@ const pauseMaxMs = 60_000
 async function untilDecided(cart: Cart, shown: Shown): Promise<void> {
   for (let ms = firstPauseMs; ; ms = Math.min(pauseMaxMs, ms * 1.5)) {
     await pause(ms)
-    const next = nextOf(await standing(cart.id))
+    const answer = await standing(cart.id).catch(nothingYet)
+    if (!answer) continue
+    const next = nextOf(answer)
     if (!waiting.has(next.kind)) return goOn(next, cart, shown)
   }
+}
+
+/** A telephone that is at the bank's app has no connection for a while, and souk may be too busy: it is asked again. */
+function nothingYet(error: unknown): undefined {
+  const isForNow = error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500)
+  if (!isForNow) throw error
 }

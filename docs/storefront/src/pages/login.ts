@@ -6,6 +6,10 @@ import { logIn } from '../session.ts'
 /** Where somebody goes who was sent here first: one of our own pages, and never somewhere else. */
 const pages = ['account', 'addresses', 'verify', 'checkout']
 
+const token = parameter('token')
+// Of a mail that was opened before: out of the address, like on the pages of mails.
+if (token !== '') history.replaceState(null, '', linkTo('login', { to: parameter('to') }))
+
 void openPage(async ({ words, main, title }) => {
   main.append(
     title(words.logIn),
@@ -16,7 +20,7 @@ void openPage(async ({ words, main, title }) => {
         refusals: { 401: words.wrongPassword },
         async onSubmit(values) {
           await logIn(typed(values, 'email'), String(values.get('password')))
-          location.assign(linkTo(pages.find((page) => page === parameter('to')) ?? 'account', { token: parameter('token') }))
+          location.assign(linkTo(pages.find((page) => page === parameter('to')) ?? 'account', { token }))
         },
       },
       field({ label: words.email, name: 'email', type: 'email', required: true, maxlength: 254, autocomplete: 'username' }),

@@ -7,7 +7,8 @@ import { linesList, orderSums } from '../summary.ts'
 void openPage(async (shown) => {
   const { words, main } = shown
   const order = await ask('GET /v2/orders/public/{token}', { path: { token: parameter('token') } })
-  const { status, fulfilmentStatus, tracking, shippingAddress, receiptUrl } = order
+  const { status, fulfilmentStatus, fulfilments, shippingAddress, receiptUrl } = order
+  const parcels = fulfilments.map(({ carrier, trackingNumber }) => [carrier, trackingNumber].filter(Boolean).join(' '))
   put(main, [
     shown.title(words.orderNumber(order.number)),
     h('p', { class: 'standing' }, words.standings[status]),
@@ -24,7 +25,7 @@ void openPage(async (shown) => {
         ', ',
         words.country(shippingAddress.countryCode),
       ),
-    tracking && h('p', {}, words.tracking, ' ', h('bdi', {}, [tracking.carrier, tracking.number].filter(Boolean).join(' '))),
+    parcels.filter((parcel) => parcel !== '').map((parcel) => h('p', {}, words.tracking, ' ', h('bdi', {}, parcel))),
     receiptUrl !== null && h('p', {}, h('a', { href: receiptUrl, rel: 'noreferrer' }, words.receipt)),
   ])
 })

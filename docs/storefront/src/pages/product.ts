@@ -1,6 +1,6 @@
 /** One product: its pictures, its variants, and how many of one to put into the cart. */
 import { ask, type Schema, shopName } from '../api.ts'
-import { addToCart } from '../cart.ts'
+import { addToCart, quantityMax } from '../cart.ts'
 import { h, refill, richText } from '../dom.ts'
 import { field, form, select, typed } from '../form.ts'
 import { linkTo, openPage, parameter, type Shown } from '../layout.ts'
@@ -73,7 +73,7 @@ function buying(product: Product, shown: Shown): HTMLElement {
       name: 'quantity',
       type: 'number',
       min: 1,
-      max: 1_000_000,
+      max: quantityMax,
       step: 1,
       value: 1,
       required: true,

@@ -8,9 +8,10 @@ const token = parameter('token')
 
 void openPage(async ({ words, main, title }) => {
   // The mail may open in another tab, or on another device.
-  if (!isLoggedIn()) return location.replace(linkTo('login', { to: 'verify', token }))
+  if (!isLoggedIn()) return logInFirst()
   history.replaceState(null, '', linkTo('verify'))
   const isProven = await proven()
+  if (isProven === undefined) return logInFirst()
   main.append(
     title(words.yourAddress),
     h('p', { role: isProven ? 'status' : 'alert' }, isProven ? words.verified : words.linkOver),
@@ -18,11 +19,15 @@ void openPage(async ({ words, main, title }) => {
   )
 })
 
-async function proven(): Promise<boolean> {
+const logInFirst = () => location.replace(linkTo('login', { to: 'verify', token }))
+
+/** @returns undefined where the session is over, and somebody has to log in again */
+async function proven(): Promise<boolean | undefined> {
   try {
     await askAsCustomer('POST /customer/verify', { body: { token } })
     return true
   } catch (error) {
+    if (error instanceof Refused && error.status === 401) return undefined
     if (error instanceof Refused && (error.status === 404 || error.status === 400)) return false
     throw error
   }

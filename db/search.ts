@@ -1,4 +1,5 @@
 /** Full-text search, the one thing that no builder can say alike for both engines. Words come normalised from `lib/words.ts`. */
+import { sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
 import { postgresSearch } from './postgres/search.ts'
 import { postgresOrderSearch, postgresRecordSearch } from './postgres/shop-words.ts'
@@ -12,3 +13,21 @@ export const productSearch: ProductSearch = engine === 'sqlite' ? sqliteSearch :
 export const orderSearch: OrderSearch = engine === 'sqlite' ? sqliteOrderSearch : postgresOrderSearch
 export const managedSearch: RecordSearch = engine === 'sqlite' ? sqliteRecordSearch('managed') : postgresRecordSearch('managed_words')
 export const customerSearch: RecordSearch = engine === 'sqlite' ? sqliteRecordSearch('customer') : postgresRecordSearch('customer_words')
+
+/** The row by which an order `o` is found. */
+export const orderIndexed =
+  engine === 'sqlite'
+    ? sql`select 1 from search_shops s join order_words_docsize w on w.id = s.serial * 4294967296 + o.number where s.shop_id = o.shop_id`
+    : sql`select 1 from order_words w where w.shop_id = o.shop_id and w.number = o.number`
+
+/** The row by which its shop's people find a product `p`. */
+export const productIndexed =
+  engine === 'sqlite'
+    ? sql`select 1 from managed_ranks r join managed_words_docsize w on w.id = r.rank where r.id = p.id`
+    : sql`select 1 from managed_words w where w.id = p.id`
+
+/** The row by which a customer `c` is found. */
+export const customerIndexed =
+  engine === 'sqlite'
+    ? sql`select 1 from customer_ranks r join customer_words_docsize w on w.id = r.rank where r.id = c.id`
+    : sql`select 1 from customer_words w where w.id = c.id`

@@ -17,7 +17,16 @@ export type WordQuery = {
   readonly limit: number
 }
 
-export interface OrderSearch {
+interface Purged {
+  /**
+   * Rewrites a part of the index, so that words of before stand nowhere in it: an engine may only mark them as gone.
+   * @param isFirst begins; otherwise goes on
+   * @returns whether there is more to do
+   */
+  purge(tx: Writer, isFirst: boolean): Promise<boolean>
+}
+
+export interface OrderSearch extends Purged {
   /** Makes an order findable, by its number and these words, in the write that makes it and behind its row. Nothing is waited for where the engine need not. */
   add(tx: Writer, order: { readonly id: string; readonly shopId: string }, words: readonly string[]): Promise<void>
   /** The same of one that may be there already, whose words are others now. */
@@ -27,7 +36,7 @@ export interface OrderSearch {
 }
 
 /** Of records whose ids are given out in order. */
-export interface RecordSearch {
+export interface RecordSearch extends Purged {
   /** Makes a record findable by its shop's own people, or by other words than before. */
   put(tx: Writer, record: { readonly id: string; readonly shopId: string; readonly createdAt: number }, wording: Wording): Promise<void>
   /** @returns ids, newest first */

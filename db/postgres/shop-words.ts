@@ -45,7 +45,11 @@ const matchOf = ({ shopId, words, whole }: Omit<WordQuery, 'limit'>): string =>
     ...words.map((word, at) => `('${termOf(shopId, word)}'${at === words.length - 1 ? ':*' : ''} | '${wholeTermOf(shopId, word)}')`),
   ].join(' & ')
 
+/** The server's vacuum does that. */
+const purge = async (): Promise<boolean> => false
+
 export const postgresOrderSearch: OrderSearch = {
+  purge,
   async add(tx, { id, shopId }, words) {
     await tx.run(addOrder, { id, shopId, name: nameOf(shopId), text: orderText(shopId, words) })
   },
@@ -71,6 +75,7 @@ export function postgresRecordSearch(name: 'managed_words' | 'customer_words'): 
       .onConflictDoUpdate({ target: words.id, set: { words: sql`excluded.words` } }),
   )
   return {
+    purge,
     async put(tx, { id, shopId }, wording) {
       await tx.run(put, { id, shopId, text: termsOf(shopId, wording).join(' ') })
     },

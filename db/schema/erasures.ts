@@ -14,7 +14,7 @@ export const erasures = table(
     at: instant('at').notNull(),
     /** Their orders, those that they bought as a guest included. */
     orderIds: json<string[]>('order_ids').notNull(),
-    /** Ids of what else was theirs: by these, answers that were under way are found. Emptied once `finishedAt` is set. */
+    /** Ids of what else was theirs: by these, answers that were under way are found. Never empty before they were looked for, and emptied then. */
     otherIds: json<string[]>('other_ids').notNull(),
     /** When what was under way during the erasure had been looked for as well. */
     finishedAt: instant('finished_at'),

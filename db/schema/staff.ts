@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, int, table, text, uniqueIndex, word } from '../columns.ts'
+import { index, instant, int, table, text, uniqueIndex, word } from '../columns.ts'
 import { users } from './people.ts'
 import { shops } from './shop.ts'
 
@@ -17,8 +17,6 @@ export const staff = table(
     email: text('email'),
     name: text('name'),
     role: word('role', ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY']).notNull(),
-    /** The link of the invitation was told to who invited, and proves nobody's e-mail address. */
-    byLink: bool('by_link').notNull().default(false),
     /** When the latest invitation was made; null of who opened the shop. */
     invitedAt: instant('invited_at'),
     joinedAt: instant('joined_at'),

@@ -2,6 +2,7 @@
 import { getTableName, is, sql } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { engine } from '../../db/columns.ts'
 import * as schema from '../../db/schema/index.ts'
 import { answerSeal, keptOf } from '../../src/modules/idempotency/domain.ts'
 import { mailSeal } from '../../src/modules/mail/domain.ts'
@@ -63,4 +64,16 @@ export async function tracesOf(app: TestApp, values: readonly string[] = Object.
   return (await everyRow(app)).flatMap(([table, rows]) =>
     values.filter((value) => rows.toLowerCase().includes(value.toLowerCase())).map((value) => `${table}: ${value}`),
   )
+}
+
+/** Which of these are in what the search keeps beside its tables: FTS5 in blocks in which a word stands behind what it has in common with the one before. */
+export async function tracesInIndexes(app: TestApp, values: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const name of ['order_words', 'customer_words']) {
+    const query = engine === 'sqlite' ? `select block as part from ${name}_data` : `select words::text as part from ${name}`
+    const rows = await app.deps.db.read.rows<{ part: string | Uint8Array }>(sql.raw(query))
+    const text = rows.map(({ part }) => Buffer.from(part).toString('latin1')).join('\n')
+    found.push(...values.filter((value) => text.includes(value)).map((value) => `${name}: ${value}`))
+  }
+  return found
 }

@@ -41,7 +41,6 @@ CREATE TABLE "staff" (
 	"email" text COLLATE "C",
 	"name" text COLLATE "C",
 	"role" text COLLATE "C" NOT NULL,
-	"by_link" boolean DEFAULT false NOT NULL,
 	"invited_at" bigint,
 	"joined_at" bigint,
 	"created_at" bigint NOT NULL,

@@ -48,7 +48,6 @@ CREATE TABLE `staff` (
 	`email` text,
 	`name` text,
 	`role` text NOT NULL,
-	`by_link` integer DEFAULT false NOT NULL,
 	`invited_at` integer,
 	`joined_at` integer,
 	`created_at` integer NOT NULL,

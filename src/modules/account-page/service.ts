@@ -83,12 +83,12 @@ function formPage(look: Look, kind: AccountPageKind, wasRefused = false): WebPag
     },
     invitation: {
       title: say.invitationHeading(look.title),
-      fields: [field('name', say.yourName, 'maxlength="200" autocomplete="name"'), password(say.joinNewPassword, '')],
+      fields: [field('name', say.yourName, 'maxlength="200" autocomplete="name"'), password(say.joinPassword, 'required')],
       button: say.invitationButton,
     },
   }[kind]
   const wrong = wasRefused
-    ? `<p class="wrong" role="alert">${escaped(kind === 'verify' ? say.wrongPassword : say.passwordRefused)}</p>\n`
+    ? `<p class="wrong" role="alert">${escaped({ reset: say.passwordRefused, verify: say.wrongPassword, invitation: say.joinRefused }[kind])}</p>\n`
     : ''
   // Without an address it goes to where the page is, so that the token is in no text of ours.
   const body = `${wrong}<form method="post">\n${form.fields.join('\n')}\n<button>${escaped(form.button)}</button>\n</form>`

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { productIndexed } from '../../../db/search-rows.ts'
+import { productIndexed } from '../../../db/search.ts'
 import { type Checked, type Finding, findingsOf } from '../../core/findings.ts'
 
 /** Finds public documents that lists would filter by something else than their products are, and products that no search finds. */

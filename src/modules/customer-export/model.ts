@@ -16,7 +16,9 @@ export const CustomerExport = t.Object(
     guestOrders: t.Array(OrderRecord, {
       description: 'Bought as a guest with their e-mail address: theirs only if they have shown that they read it (`emailVerified`)',
     }),
-    carts: kept('With their lines, those of a guest with their e-mail address included'),
+    carts: kept(
+      'With their lines, and of what the shop drew up for them the `draft` with its note; those of a guest with their e-mail address included',
+    ),
     giftCards: t.Array(GiftCardRecord, { description: 'That only they may use' }),
     discountsUsed: kept('Which discount counted in which order'),
     sessions: t.Array(
@@ -38,7 +40,7 @@ export const CustomerExport = t.Object(
         about: t.String({ description: 'The id of what it told of' }),
         ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
       }),
-      { description: 'That told of their orders, within 30 days; what they said is not kept' },
+      { description: 'That told of their orders and of drafts for them, within 30 days; what they said is not kept' },
     ),
     activity: t.Array(AuditRecord, {
       description: 'What is on record that they did and that was done to their account: logins, changes of consent (`acceptsMarketing`)',

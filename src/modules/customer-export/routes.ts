@@ -9,35 +9,55 @@ import { CustomerExport } from './model.ts'
 export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Customers').get(
     '/customer/:customerId/export',
-    async ({ params, shop, actor }) => sent(params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId)),
+    async ({ params, shop, actor, request }) => {
+      const leave = deps.exportSlots.take(shop.id)
+      request.signal.addEventListener('abort', leave, { once: true })
+      try {
+        return sent(deps, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), leave)
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
     {
       access: 'management',
       params: CustomerPath,
-      response: { 200: CustomerExport, ...errorResponses(401, 403, 404) },
+      response: { 200: CustomerExport, ...errorResponses(401, 403, 404, 429) },
       detail: {
         summary: 'All that is kept of a customer',
         description:
-          'One JSON text, sent as it is read: what changes meanwhile may be in a part of it. That it was asked for is on record (`customer.exported`) before it is sent. Orders that were bought as a guest with the same e-mail address are in `guestOrders`: see that the address is theirs (`emailVerified`) before these are handed on. An answer that breaks off is no whole JSON text: ask again.',
+          'One JSON text, sent as it is read: what changes meanwhile may be in a part of it. That it was asked for is on record (`customer.exported`) before it is sent. Orders that were bought as a guest with the same e-mail address are in `guestOrders`: see that the address is theirs (`emailVerified`) before these are handed on. An answer that breaks off is no whole JSON text: ask again. It counts among the exports of a shop, of which two are under way at once (429).',
       },
     },
   )
 
-/** A file to be saved, read as it is sent: whoever leaves ends the reading. */
-function sent(customerId: string, pieces: AsyncGenerator<string>): Response {
+/**
+ * A file to be saved, read as it is sent: whoever leaves ends the reading.
+ * @param leave gives back the place among exports
+ */
+function sent({ log }: Pick<HttpDeps, 'log'>, customerId: string, pieces: AsyncGenerator<string>, leave: () => void): Response {
   const encoder = new TextEncoder()
+  let hasLeft = false
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await pieces.next()
-          if (done) controller.close()
-          else controller.enqueue(encoder.encode(value))
-        } catch {
+          if (hasLeft) return
+          if (!done) return controller.enqueue(encoder.encode(value))
+          leave()
+          controller.close()
+        } catch (error) {
+          leave()
+          if (hasLeft) return
+          log.error('export.broken', { list: 'customer', error })
           // An answer that has begun can only break off; Bun would print any error with the source around it.
           controller.error(undefined)
         }
       },
       async cancel() {
+        hasLeft = true
+        leave()
         await pieces.return(undefined)
       },
     },

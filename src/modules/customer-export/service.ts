@@ -34,6 +34,7 @@ export async function exportCustomer(deps: OrderDeps, by: Change<Shop>, customer
 async function* jsonOf(deps: OrderDeps, shop: Shop, whose: Whose): AsyncGenerator<string> {
   const { read } = deps.db
   const ids: string[] = []
+  const draftMails: string[] = []
   const ordersOf = (idsIn: typeof store.orderIds) =>
     pages(ordersAtOnce, async (page) => {
       const found = await idsIn(read, whose, page)
@@ -51,7 +52,7 @@ async function* jsonOf(deps: OrderDeps, shop: Shop, whose: Whose): AsyncGenerato
   )
   yield* list('orders', ordersOf(store.orderIds))
   yield* list('guestOrders', ordersOf(store.guestOrderIds))
-  yield* list('carts', cartsOf(deps, whose))
+  yield* list('carts', cartsOf(deps, whose, draftMails))
   yield* list(
     'giftCards',
     mapped(
@@ -73,13 +74,7 @@ async function* jsonOf(deps: OrderDeps, shop: Shop, whose: Whose): AsyncGenerato
       sessionView,
     ),
   )
-  yield* list(
-    'mails',
-    mapped(
-      byOrders(ids, (some) => store.mails(read, some)),
-      mailView,
-    ),
-  )
+  yield* list('mails', mapped(mailsOf(deps, ids, draftMails), mailView))
   yield* list('activity', mapped(activityOf(deps, whose), auditView))
   yield '}'
 }
@@ -118,21 +113,31 @@ async function* byOrders<Row>(ids: readonly string[], next: (some: readonly stri
   for (let from = 0; from < ids.length; from += rowsAtOnce) yield await next(ids.slice(from, from + rowsAtOnce))
 }
 
-async function* cartsOf({ db }: OrderDeps, whose: Whose): AsyncGenerator<unknown[]> {
+async function* mailsOf({ db: { read } }: OrderDeps, orderIds: readonly string[], draftMails: readonly string[]) {
+  yield* byOrders(orderIds, async (some) => store.mails(read, await store.mailKeys(read, some)))
+  yield* byOrders(draftMails, (some) => store.mails(read, some))
+}
+
+/** @param draftMails takes what the mails of drafts among them are named by */
+async function* cartsOf({ db }: OrderDeps, whose: Whose, draftMails: string[]): AsyncGenerator<unknown[]> {
   const shown = async (some: readonly Cart[]) => {
     if (some.length === 0) return []
-    const lines = await store.lines(
-      db.read,
-      some.map(({ id }) => id),
-    )
-    return some.map((cart) => cartView(cart, lines))
+    const ids = some.map(({ id }) => id)
+    const [lines, drafts] = await Promise.all([store.lines(db.read, ids), store.draftsOf(db.read, ids)])
+    for (const { id, sends } of drafts) for (let nth = 1; nth <= sends; nth++) draftMails.push(`order-draft:${id}:${nth}`)
+    return some.map((cart) => cartView(cart, lines, drafts))
   }
   for await (const some of pages(rowsAtOnce, (page) => store.carts(db.read, whose, page))) yield await shown(some)
+  const ids = await guestCartIds(db, whose)
+  for (let from = 0; from < ids.length; from += rowsAtOnce)
+    yield await shown(await store.cartsById(db.read, ids.slice(from, from + rowsAtOnce)))
+}
+
+/** The thread for it has ended when this resolves: whoever reads an export slowly holds none. */
+async function guestCartIds(db: OrderDeps['db'], whose: Whose): Promise<string[]> {
   const aside = db.aside()
   try {
-    const ids = await store.guestCartIds(aside, whose)
-    for (let from = 0; from < ids.length; from += rowsAtOnce)
-      yield await shown(await store.cartsById(db.read, ids.slice(from, from + rowsAtOnce)))
+    return await store.guestCartIds(aside, whose)
   } finally {
     aside.close()
   }
@@ -142,7 +147,9 @@ async function* activityOf({ db }: OrderDeps, whose: Whose) {
   for (const by of ['actor', 'subject'] as const) yield* pages(rowsAtOnce, (page) => store.activity(db.read, whose, by, page))
 }
 
-const cartView = (cart: Cart, lines: Awaited<ReturnType<typeof store.lines>>) => ({
+type Drafts = Awaited<ReturnType<typeof store.draftsOf>>
+
+const cartView = (cart: Cart, lines: Awaited<ReturnType<typeof store.lines>>, drafts: Drafts) => ({
   ...pick(
     cart,
     'id',
@@ -163,8 +170,12 @@ const cartView = (cart: Cart, lines: Awaited<ReturnType<typeof store.lines>>) =>
       quantity,
       unitPrice: { amount: unitPrice, currency: cart.currency },
     })),
+  draft: draftView(drafts.find(({ cartId }) => cartId === cart.id)),
   ...isoTimes(pick(cart, 'expiresAt', 'createdAt', 'updatedAt')),
 })
+
+const draftView = (draft: Drafts[number] | undefined) =>
+  draft ? { ...pick(draft, 'id', 'note', 'sends'), ...isoTimes(pick(draft, 'sentAt', 'createdAt', 'updatedAt')) } : null
 
 /** What `If-Match` goes by is a header elsewhere. */
 function cardView(card: Parameters<typeof giftCardView>[0], now: number) {

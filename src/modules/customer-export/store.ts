@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Aside, Reader } from '../../../db/engine.ts'
 import { discountUses } from '../../../db/schema/discounts.ts'
+import { draftOrders } from '../../../db/schema/drafts.ts'
 import { fulfilments } from '../../../db/schema/fulfilments.ts'
 import { mails } from '../../../db/schema/mail.ts'
 import { refunds } from '../../../db/schema/payments.ts'
@@ -78,8 +79,14 @@ export const exportStore = {
       .from(discountUses)
       .where(inArray(discountUses.orderId, [...orderIds]))
       .orderBy(asc(discountUses.orderId), asc(discountUses.discountId)),
-  /** Of mails about some orders; what they said is not kept. */
-  async mails(from: Selects, orderIds: readonly string[]) {
+  /** What the shop has drawn up for them, by the carts that these are. */
+  draftsOf: (from: Selects, cartIds: readonly string[]) =>
+    from
+      .select()
+      .from(draftOrders)
+      .where(inArray(draftOrders.cartId, [...cartIds])),
+  /** What mails about some orders are named by. */
+  async mailKeys(from: Selects, orderIds: readonly string[]): Promise<string[]> {
     const [made, sent] = await Promise.all([
       from
         .select({ id: refunds.id })
@@ -90,13 +97,21 @@ export const exportStore = {
         .from(fulfilments)
         .where(inArray(fulfilments.orderId, [...orderIds])),
     ])
-    const keys = [
+    return [
       ...orderIds.flatMap((id) => [`order-confirmed:${id}`, `payment-failed:${id}`, `order-shipped:${id}`]),
       ...sent.map(({ id }) => `order-shipped:${id}`),
       ...made.flatMap(({ id }) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
     ]
+  },
+  /** Mails that are named so; what they said is not kept. */
+  mails(from: Selects, keys: readonly string[]) {
     const { id, key, template, language, status, createdAt, updatedAt } = mails
-    return from.select({ id, key, template, language, status, createdAt, updatedAt }).from(mails).where(inArray(key, keys)).orderBy(asc(id))
+    const told = { id, key, template, language, status, createdAt, updatedAt }
+    return from
+      .select(told)
+      .from(mails)
+      .where(inArray(key, [...keys]))
+      .orderBy(asc(id))
   },
   /** What is on record that they did, and that was done to their account. */
   activity: (from: Selects, { customerId, shopId }: Whose, by: 'actor' | 'subject', { after, limit }: Page) =>

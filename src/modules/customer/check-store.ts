@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { customerIndexed } from '../../../db/search-rows.ts'
+import { customerIndexed } from '../../../db/search.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
 
 /** What of customers `souk check` looks at: that what is counted of each is what their orders add up to, those that joined them included. */

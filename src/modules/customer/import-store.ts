@@ -18,9 +18,6 @@ export const importStore = {
   },
   /** As they stand in a write that has them to itself from then on. */
   lock: (tx: Writer, ids: readonly string[]): Promise<Customer[]> => byId(tx, ids),
-  async insert(tx: Writer, rows: readonly Customer[]): Promise<void> {
-    if (rows.length > 0) await tx.insert(customers).values([...rows])
-  },
   async bookOf(tx: Writer, customerId: string): Promise<KnownAddress[]> {
     return tx.select().from(addresses).where(eq(addresses.customerId, customerId))
   },

@@ -226,7 +226,7 @@ async function make(
     phone: phone ?? null,
     acceptsMarketing: acceptsMarketing ?? false,
   })
-  await store.insert(tx, [customer])
+  await deps.customerStore.insert(tx, customer)
   const entry = { actor, action: 'customer.created', subject: customer.id, shopId: shop.id }
   await audit(tx, deps, { ...entry, ...customerDifference(customer) })
   return customer

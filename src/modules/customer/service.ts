@@ -329,12 +329,15 @@ export const customerWithId = ({ customerStore }: CustomerDeps, shopId: string, 
 export const customerWithin = (tx: Writer, { customerStore }: CustomerDeps, id: string): Promise<Customer | undefined> =>
   customerStore.lock(tx, id)
 
-/** The e-mail address of a customer; undefined when there is none. */
-export const emailOf = async (
+/** The e-mail address of a customer; undefined when there is none, or none any more because it was erased. */
+export async function emailOf(
   { customerStore }: Pick<CustomerDeps, 'customerStore'>,
   shopId: string,
   id: string,
-): Promise<string | undefined> => (await customerStore.find(shopId, id))?.email
+): Promise<string | undefined> {
+  const customer = await customerStore.find(shopId, id)
+  return customer?.erasedAt === null ? customer.email : undefined
+}
 
 /** The customer of a shop with this e-mail address; undefined when there is none. */
 export const customerWithEmail = ({ customerStore }: CustomerDeps, shop: Pick<Shop, 'id'>, email: string): Promise<Customer | undefined> =>

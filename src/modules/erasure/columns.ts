@@ -171,7 +171,7 @@ export const columnsOf = {
     kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity pages created_at updated_at verified_at version tax_rates_version shipping_methods_version',
   },
   // People who work in the shop.
-  staff: { kept: 'id shop_id user_id email name role by_link invited_at joined_at created_at updated_at version' },
+  staff: { kept: 'id shop_id user_id email name role invited_at joined_at created_at updated_at version' },
   stock_history: { kept: 'id shop_id variant_id delta on_hand reason actor at' },
   trust_counts: { kept: 'name chain_id value' },
   trust_registry: { kept: 'id generation' },

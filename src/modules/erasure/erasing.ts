@@ -4,13 +4,14 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { audit, audited } from '../audit/index.ts'
+import { normalEmail } from '../auth/domain.ts'
 import { provinces } from '../countries/domain.ts'
 import { customerWithId, customerWithin, joinAllWithin, reindexCustomer } from '../customer/index.ts'
 import { eraseAnswers } from '../idempotency/index.ts'
 import { mailsAbout } from '../mail/index.ts'
 import { reindexOrder } from '../order/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { type Erasure, erasedEmail, type Listed, openText, settlesMs } from './domain.ts'
+import { type Erasure, erasedEmail, isErasedEmail, type Listed, openText, settlesMs } from './domain.ts'
 import { listNow } from './keeping.ts'
 import type { ErasureDeps } from './parts.ts'
 import { erasureStore as store } from './store.ts'
@@ -31,7 +32,7 @@ export async function eraseCustomer(deps: ErasureDeps, by: Change<Pick<ShopConte
   const known = await customerWithId(deps, shop.id, customerId)
   if (!known) throw noSuchCustomer()
   if (known.erasedAt !== null) return viewOf(customerId, known.erasedAt)
-  const around = await lookAround(deps, { customerId, shopId: shop.id }, known.email)
+  const around = await lookAround(deps, { customerId, shopId: shop.id }, { emails: [known.email], cartIds: [] })
   const table = await provinces()
   const write: typeof deps.db.write = (work) => deps.db.write(work, locking)
   const entry = { action: 'customer.erased', subject: customerId }
@@ -69,10 +70,16 @@ export async function eraseCustomer(deps: ErasureDeps, by: Change<Pick<ShopConte
   return viewOf(customerId, at)
 }
 
-/** Erases them again in a database that is older than their erasure, whatever stands open in it; whether there was anything of theirs. */
+/**
+ * Erases them again in a database that is older than their erasure, whatever stands open in it. It may not know them yet: somebody who bought as
+ * a guest gets an account only to be erased. Then their orders tell of the address, and of the carts that they were.
+ */
 export async function eraseAgain(deps: ErasureDeps, { customerId, shopId, at, orderIds }: Listed): Promise<void> {
   const known = await customerWithId(deps, shopId, customerId)
-  const around = await lookAround(deps, { customerId, shopId }, known?.email)
+  const placed = await store.placedFrom(deps.db.read, shopId, orderIds)
+  const asGuest = placed.filter((order) => order.customerId === null).map(({ email }) => normalEmail(email))
+  const emails = [...new Set([...(known ? [known.email] : []), ...asGuest])].filter((email) => !isErasedEmail(email))
+  const around = await lookAround(deps, { customerId, shopId }, { emails, cartIds: placed.map(({ cartId }) => cartId) })
   const table = await provinces()
   await deps.db.write(async (tx) => {
     await store.lockCarts(tx, around.cartIds)
@@ -95,24 +102,32 @@ export async function eraseAgain(deps: ErasureDeps, { customerId, shopId, at, or
   if (erasure) await sweep(deps, erasure)
 }
 
-type Around = { cartIds: string[]; mailIds: string[]; addressIds: string[] }
+/** `moreIds`: of what else is theirs, and named by mails and answers: addresses, drafts. */
+type Around = { cartIds: string[]; mailIds: string[]; moreIds: string[] }
 
-/** What is theirs and no index leads to, or what is sealed: looked for before the write, which then has only what it needs to lock. */
+/**
+ * What is theirs and no index leads to, or what is sealed: looked for before the write, which then has only what it needs to lock.
+ * @param known their addresses, in their one spelling, and carts of theirs that have no other sign of whose they are
+ */
 async function lookAround(
   deps: ErasureDeps,
   { customerId, shopId }: Pick<Listed, 'customerId' | 'shopId'>,
-  email: string | undefined,
+  known: { emails: readonly string[]; cartIds: readonly string[] },
 ): Promise<Around> {
-  const [own, addressIds] = await Promise.all([store.cartsOf(deps.db.read, customerId), store.addressesOf(deps.db.read, customerId)])
-  if (email === undefined) return { cartIds: own, addressIds, mailIds: [] }
+  const { read } = deps.db
+  const [own, addressIds] = await Promise.all([store.cartsOf(read, customerId), store.addressesOf(read, customerId)])
+  const found = new Set([...own, ...known.cartIds])
   const aside = deps.db.aside()
   try {
-    const asGuest = await store.guestCarts(aside, shopId, email)
-    const isTo = (content: string) => (JSON.parse(content) as { to: string }).to.toLowerCase() === email
-    return { cartIds: [...own, ...asGuest], addressIds, mailIds: await mailsAbout(deps, shopId, isTo) }
+    for (const email of known.emails) for (const id of await store.guestCarts(aside, shopId, email)) found.add(id)
   } finally {
     aside.close()
   }
+  const cartIds = [...found]
+  const moreIds = [...addressIds, ...(await store.draftsOf(read, cartIds))]
+  if (known.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
+  const isTo = (content: string) => known.emails.includes((JSON.parse(content) as { to: string }).to.toLowerCase())
+  return { cartIds, moreIds, mailIds: await mailsAbout(deps, shopId, isTo) }
 }
 
 /** The write itself: every table, one after the other. */
@@ -125,12 +140,13 @@ async function overwrite(tx: Writer, deps: ErasureDeps, theirs: Theirs): Promise
   await reindexCustomer(tx, deps, theirs.customerId)
 }
 
-const erasureOf = ({ customerId, shopId, now, orders }: Theirs, { cartIds, addressIds }: Around): Erasure => ({
+const erasureOf = ({ customerId, shopId, now, orders }: Theirs, { cartIds, moreIds }: Around): Erasure => ({
   customerId,
   shopId,
   at: now,
   orderIds: orders.map(({ id }) => id),
-  otherIds: [...cartIds, ...addressIds],
+  // Never empty before the second look.
+  otherIds: [customerId, ...cartIds, ...moreIds],
   finishedAt: null,
   listedAt: null,
 })
@@ -153,6 +169,7 @@ async function sweep(deps: ErasureDeps, { customerId, shopId, orderIds, otherIds
     await customerWithin(tx, deps, customerId)
     const all = await store.lockOrders(tx, customerId, shopId, [])
     const strays = all.filter(({ email }) => email !== erasedEmail(customerId))
+    for (const { id } of strays) ids.add(id)
     const orders: typeof strays = []
     for (const order of strays) if ((await openOf(tx, { orders: [order] })).length === 0) orders.push(order)
     await overwrite(tx, deps, { customerId, shopId, cartIds, mailIds, orders, now: deps.clock.now(), provinces: table })
@@ -163,14 +180,54 @@ async function sweep(deps: ErasureDeps, { customerId, shopId, orderIds, otherIds
 }
 
 const finishedAtOnce = 20
+/** An index of words is rewritten whole: of the time of a process, no more than one part in so many. */
+const purgeShare = 100
 
-/** Looks at erasures once more that were made a while ago, and goes on with what a crash left of one. */
+/**
+ * Looks at erasures once more that were made a while ago, and goes on with what a crash left of one. One of which an order is still open waits for
+ * that, and holds up no other.
+ */
 export async function finishErasures(deps: ErasureDeps): Promise<void> {
-  const found = await store.unfinished(deps.db.read, 'finishedAt', finishedAtOnce)
-  for (const erasure of found) {
-    const now = deps.clock.now()
-    if (erasure.at + settlesMs > now) continue
-    if (!(await sweep(deps, erasure))) continue
-    await deps.db.write((tx) => store.change(tx, erasure.customerId, { finishedAt: now, otherIds: [] }), locking)
+  const { db, clock, wordsPurged } = deps
+  const clean: string[] = []
+  let swept = 0
+  let last: Erasure | undefined
+  do {
+    const found = await store.unfinished(db.read, 'finishedAt', finishedAtOnce, last)
+    for (const erasure of found) {
+      if (erasure.at + settlesMs > clock.now() || swept === finishedAtOnce) continue
+      const { customerId } = erasure
+      let standing = await standingOf(deps, erasure)
+      if (standing === 'to be looked at') {
+        swept++
+        standing = (await sweep(deps, erasure)) ? 'clean' : 'waits'
+        await db.write((tx) => store.change(tx, customerId, { otherIds: [] }), locking)
+      }
+      if (standing === 'clean') clean.push(customerId)
+    }
+    last = found[finishedAtOnce - 1]
+  } while (last && swept < finishedAtOnce)
+  if (clean.length === 0 || clock.monotonic() < wordsPurged.nextAt) return
+  await purgeWords(deps)
+  const finishedAt = clock.now()
+  for (const customerId of clean) await db.write((tx) => store.change(tx, customerId, { finishedAt }), locking)
+}
+
+/** Whether the second look was had, and what it left to wait for: orders of theirs that were being placed in that moment, and are open. */
+async function standingOf({ db }: ErasureDeps, erasure: Erasure): Promise<'to be looked at' | 'waits' | 'clean'> {
+  if (erasure.otherIds.length > 0) return 'to be looked at'
+  const strays = await store.straysOf(db.read, erasure)
+  for (const order of strays) if ((await openOf(db.read, { orders: [order] })).length === 0) return 'to be looked at'
+  return strays.length > 0 ? 'waits' : 'clean'
+}
+
+/** What they were found by stands in the indexes until these are rewritten: in pieces, between which others write. */
+async function purgeWords({ db, clock, wordsPurged }: ErasureDeps): Promise<void> {
+  const begun = clock.monotonic()
+  for (const subject of ['orders', 'customers'] as const) {
+    let isMore = await db.write((tx) => store.purge(tx, subject, true), locking)
+    while (isMore) isMore = await db.write((tx) => store.purge(tx, subject, false), locking)
   }
+  const now = clock.monotonic()
+  wordsPurged.nextAt = now + (now - begun) * purgeShare
 }

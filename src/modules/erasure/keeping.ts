@@ -1,6 +1,6 @@
 /** The list of erasures where a restored database does not take it away: beside the database, and where backups are kept. */
 import { locking } from '../../core/change.ts'
-import { type BackupTarget, chunkOf, targetOf, textOf } from '../backup/index.ts'
+import { type BackupPlace, type BackupTarget, chunkOf, targetOf, textOf } from '../backup/index.ts'
 import { type Erasure, type Listed, lineOf, listedFolder, listedName, listedOf } from './domain.ts'
 import type { ErasureDeps } from './parts.ts'
 import { erasureStore as store } from './store.ts'
@@ -68,22 +68,47 @@ export async function keepList(deps: ListDeps): Promise<void> {
   erasedListed.count = inDatabase
 }
 
-/** Puts what is not there yet into every place where backups of this database are kept. */
-export async function listInPlaces(deps: ErasureDeps, erasures: readonly Erasure[]): Promise<void> {
-  const { config, db, clock, log } = deps
+const placedAtOnce = 100
+
+/**
+ * Puts what is not there yet into every place where backups of this database are kept. One that does not answer keeps nothing from the others: by
+ * one of these a lost machine is restored.
+ */
+export async function listInPlaces(deps: ErasureDeps): Promise<void> {
+  const { config, db, clock, erasedPlaced } = deps
   // Those that are named have what `souk backup` puts there, too.
   const places = config.databaseUrl.startsWith('file:') ? deps.backupPlaces.filter(({ isNamed }) => isNamed || config.backupEnabled) : []
-  for (const erasure of erasures) {
-    try {
-      for (const place of places) {
-        const { store: copies } = await targetOf(deps, place)
-        await copies.put(listedName(erasure.customerId), chunkOf(lineOf(erasure)))
-      }
-    } catch (error) {
-      log.warn('erasures.not_in_backups', { error, advice: 'tried again with every look, until it is in every place' })
-      return
+  let answering = places
+  let after: Erasure | undefined
+  do {
+    const erasures = await store.unfinished(db.read, 'listedAt', placedAtOnce, after)
+    const good = await Promise.all(answering.map((place) => putInto(deps, place, erasures)))
+    answering = answering.filter((_, nth) => good[nth])
+    for (const { customerId } of erasures) {
+      if (!places.every((place) => erasedPlaced.get(place)?.has(customerId))) continue
+      await db.write((tx) => store.change(tx, customerId, { listedAt: clock.now() }), locking)
+      for (const place of places) erasedPlaced.get(place)?.delete(customerId)
     }
-    await db.write((tx) => store.change(tx, erasure.customerId, { listedAt: clock.now() }), locking)
+    after = erasures[placedAtOnce - 1]
+  } while (after && (answering.length > 0 || places.length === 0))
+}
+
+/** Whether the place took all that it did not have. */
+async function putInto(deps: ErasureDeps, place: BackupPlace, erasures: readonly Erasure[]): Promise<boolean> {
+  const placed = deps.erasedPlaced.get(place) ?? new Set()
+  deps.erasedPlaced.set(place, placed)
+  try {
+    for (const erasure of erasures) {
+      if (placed.has(erasure.customerId)) continue
+      const { store: copies } = await targetOf(deps, place)
+      await copies.put(listedName(erasure.customerId), chunkOf(lineOf(erasure)))
+      placed.add(erasure.customerId)
+    }
+    return true
+  } catch (error) {
+    const advice = 'tried again with every look, until it is in every place'
+    deps.log.warn('erasures.not_in_backups', { place: place.store.place, error, advice })
+    return false
   }
 }
 

@@ -4,7 +4,6 @@ import type { ErasureDeps } from './parts.ts'
 import { erasureStore as store } from './store.ts'
 
 const lookedUpAtOnce = 500
-const placedAtOnce = 100
 
 /**
  * Brings a database up to the list beside it, before anybody is let in: whoever is on it and not erased here came back with an older copy of the
@@ -33,9 +32,10 @@ export async function replayErasures(deps: ErasureDeps): Promise<number> {
   return again
 }
 
-/** What is left to do of erasures: the list in every place, and a second look at what was under way. */
+/** What is left to do of erasures: a second look at what was under way, and the list in every place. */
 export async function tendErasures(deps: ErasureDeps): Promise<void> {
   await keepList(deps)
-  await listInPlaces(deps, await store.unfinished(deps.db.read, 'listedAt', placedAtOnce))
   await finishErasures(deps)
+  // Last: a place may take its time.
+  await listInPlaces(deps)
 }

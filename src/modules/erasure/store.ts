@@ -1,24 +1,26 @@
-import { and, asc, count, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Aside, Reader, Writer } from '../../../db/engine.ts'
-import { lockedRowsIn, lockedRowsOf } from '../../../db/prepared.ts'
+import { lockedRowsIn } from '../../../db/prepared.ts'
+import { draftOrders } from '../../../db/schema/drafts.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
 import { addresses, carts, orders } from '../../../db/schema/selling.ts'
-import type { Erasure } from './domain.ts'
+import { customerSearch, orderSearch } from '../../../db/search.ts'
+import { type Erasure, erasedEmail } from './domain.ts'
 
 type Selects = Pick<Reader, 'select'>
 
 const cartsById = lockedRowsIn(carts, 'id')
 const ordersById = lockedRowsIn(orders, 'id')
-const byId = lockedRowsOf(erasures, ['customerId'])
+const idsAtOnce = 500
+
+const behind = ({ at, customerId }: Pick<Erasure, 'at' | 'customerId'>) =>
+  or(gt(erasures.at, at), and(eq(erasures.at, at), gt(erasures.customerId, customerId)))
 
 /** The list of erasures, and what is locked before one. */
 export const erasureStore = {
   async find(from: Selects, customerId: string): Promise<Erasure | undefined> {
     const [found] = await from.select().from(erasures).where(eq(erasures.customerId, customerId)).limit(1)
     return found
-  },
-  async lock(tx: Writer, customerId: string): Promise<Erasure | undefined> {
-    return tx.first(byId, { customerId })
   },
   /** Leaves the one that is there. */
   async insert(tx: Writer, row: Erasure): Promise<void> {
@@ -27,22 +29,31 @@ export const erasureStore = {
   async change(tx: Writer, customerId: string, change: Partial<Erasure>): Promise<void> {
     await tx.update(erasures).set(change).where(eq(erasures.customerId, customerId))
   },
-  /** Those of which this is still to be done, oldest first. */
-  async unfinished(from: Selects, what: 'finishedAt' | 'listedAt', limit: number): Promise<Erasure[]> {
+  /** Those of which this is still to be done, oldest first, from behind one on. */
+  async unfinished(
+    from: Selects,
+    what: 'finishedAt' | 'listedAt',
+    limit: number,
+    after?: Pick<Erasure, 'at' | 'customerId'>,
+  ): Promise<Erasure[]> {
     return (
       from
         .select()
         .from(erasures)
         // Spelt out, as the index has it.
-        .where(and(sql`(finished_at is null or listed_at is null)`, isNull(erasures[what])))
-        .orderBy(asc(erasures.at))
+        .where(and(sql`(finished_at is null or listed_at is null)`, isNull(erasures[what]), after && behind(after)))
+        .orderBy(asc(erasures.at), asc(erasures.customerId))
         .limit(limit)
     )
   },
   /** By time and id, from behind one on. */
   async next(from: Selects, after: Pick<Erasure, 'at' | 'customerId'> | undefined, limit: number): Promise<Erasure[]> {
-    const behind = after && or(gt(erasures.at, after.at), and(eq(erasures.at, after.at), gt(erasures.customerId, after.customerId)))
-    return from.select().from(erasures).where(behind).orderBy(asc(erasures.at), asc(erasures.customerId)).limit(limit)
+    return from
+      .select()
+      .from(erasures)
+      .where(after && behind(after))
+      .orderBy(asc(erasures.at), asc(erasures.customerId))
+      .limit(limit)
   },
   async count(from: Selects): Promise<number> {
     const [row] = await from.select({ n: count() }).from(erasures)
@@ -68,6 +79,17 @@ export const erasureStore = {
     const rows = await from.select({ id: carts.id }).from(carts).where(eq(carts.customerId, customerId))
     return rows.map(({ id }) => id)
   },
+  /** What the shop drew up, by the carts that these are. */
+  async draftsOf(from: Selects, cartIds: readonly string[]): Promise<string[]> {
+    const ids: string[] = []
+    for (let nth = 0; nth < cartIds.length; nth += idsAtOnce)
+      for (const { id } of await from
+        .select({ id: draftOrders.id })
+        .from(draftOrders)
+        .where(inArray(draftOrders.cartId, cartIds.slice(nth, nth + idsAtOnce))))
+        ids.push(id)
+    return ids
+  },
   async addressesOf(from: Selects, customerId: string): Promise<string[]> {
     const rows = await from
       .select({ id: addresses.id })
@@ -75,6 +97,28 @@ export const erasureStore = {
       .where(or(eq(addresses.customerId, customerId), eq(addresses.enteredBy, customerId)))
     return rows.map(({ id }) => id)
   },
+  /** Of orders of a shop: whose they are, the address, and the cart that they were. */
+  async placedFrom(from: Selects, shopId: string, orderIds: readonly string[]) {
+    const { cartId, customerId, email } = orders
+    const rows: { cartId: string; customerId: string | null; email: string }[] = []
+    for (let nth = 0; nth < orderIds.length; nth += idsAtOnce)
+      rows.push(
+        ...(await from
+          .select({ cartId, customerId, email })
+          .from(orders)
+          .where(and(inArray(orders.id, orderIds.slice(nth, nth + idsAtOnce)), eq(orders.shopId, shopId)))),
+      )
+    return rows
+  },
+  /** Orders of a customer's that are not erased: they were being placed in that moment. */
+  straysOf: (from: Selects, { customerId, shopId }: Pick<Erasure, 'customerId' | 'shopId'>) =>
+    from
+      .select()
+      .from(orders)
+      .where(and(eq(orders.customerId, customerId), eq(orders.shopId, shopId), ne(orders.email, erasedEmail(customerId)))),
+  /** Rewrites a part of an index of words; whether there is more. */
+  purge: (tx: Writer, subject: 'orders' | 'customers', isFirst: boolean): Promise<boolean> =>
+    (subject === 'orders' ? orderSearch : customerSearch).purge(tx, isFirst),
   lockCarts: (tx: Writer, ids: readonly string[]) => cartsById(tx, ids),
   /** Those of a customer's and some others, as they stand in a write that has them to itself from then on. */
   async lockOrders(tx: Writer, customerId: string, shopId: string, more: readonly string[]) {

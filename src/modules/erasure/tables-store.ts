@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import type { Writer } from '../../../db/engine.ts'
+import type { Reader, Writer } from '../../../db/engine.ts'
 import { discountUses } from '../../../db/schema/discounts.ts'
 import { draftOrders } from '../../../db/schema/drafts.ts'
 import { fulfilments, orderNotes } from '../../../db/schema/fulfilments.ts'
@@ -190,23 +190,23 @@ async function keyed<Table extends typeof outbox | typeof mails>(
 
 const closed: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'CANCELLED']
 
-/** What of their orders, as they stand locked, is not over: what still needs somebody to send to, to pay to, or to ask. */
-export async function openOf(tx: Writer, theirs: Pick<Theirs, 'orders'>): Promise<StillOpen[]> {
+/** What of their orders, as they were read, is not over: what still needs somebody to send to, to pay to, or to ask. */
+export async function openOf(from: Pick<Reader, 'select'>, theirs: Pick<Theirs, 'orders'>): Promise<StillOpen[]> {
   const open: StillOpen[] = theirs.orders
     .filter(({ status, resumeAt }) => !closed.includes(status) || resumeAt !== null)
     .map(({ number, status }) => ({ what: `order #${number}`, status }))
   const numbers = new Map(theirs.orders.map(({ id, number }) => [id, number]))
   await eachPart([...numbers.keys()], async (ids) => {
     const [paying, back, taken] = await Promise.all([
-      tx
+      from
         .select({ id: payments.id, orderId: payments.orderId, status: payments.status })
         .from(payments)
         .where(and(inArray(payments.orderId, ids), inArray(payments.status, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING']))),
-      tx
+      from
         .select({ id: refunds.id, orderId: refunds.orderId, status: refunds.status })
         .from(refunds)
         .where(and(inArray(refunds.orderId, ids), inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'MANUAL']))),
-      tx
+      from
         .select({ id: disputes.id, orderId: disputes.orderId, status: disputes.status })
         .from(disputes)
         .where(and(inArray(disputes.orderId, ids), eq(disputes.status, 'OPEN'))),

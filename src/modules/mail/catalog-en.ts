@@ -148,7 +148,8 @@ export const en = {
   verified: 'Thank you, your address is confirmed',
   verifiedText: 'You can close this page.',
   yourName: 'Your name',
-  joinNewPassword: 'A password, where you have no account yet',
+  joinPassword: 'The password of your account here; without one, the password that it gets',
+  joinRefused: 'That is not the password of your account, or no good one for a new account: 10 to 200 characters, and none that many people use.',
   joined: 'Welcome',
   joinedText: 'You belong to the people of this shop. Log in with this address.',
 }

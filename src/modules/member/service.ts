@@ -34,7 +34,7 @@ export async function readMember(
   return member
 }
 
-const blank = { name: null, byLink: false, invitedAt: null, version: 1 } as const
+const blank = { name: null, invitedAt: null, version: 1 } as const
 
 /** Makes who opens a shop its first owner, inside the write that opens it. */
 export async function addFirstOwner(
@@ -90,26 +90,25 @@ export async function assertOwner(
 /**
  * Keeps that somebody is invited, inside a write: a new row, or the one of an earlier invitation of the same address.
  * @param email in its one spelling
- * @param byLink whether the link is told to who invites
  * @returns the row before, if there was one, and as it is
  * @throws AppError CONFLICT for somebody who has joined, and when the shop has as many people as it may
  */
 export async function keepInvitation(
   tx: Writer,
   { memberStore, newId, clock }: MemberDeps,
-  { shopId, email, role, byLink }: { shopId: string; email: string; role: StaffRole; byLink: boolean },
+  { shopId, email, role }: { shopId: string; email: string; role: StaffRole },
 ): Promise<{ before: Member | undefined; member: Member }> {
   const now = clock.now()
   const known = await memberStore.withAddress(tx, shopId, email)
   if (known?.userId) throw new AppError('CONFLICT', 'Somebody with this address works in the shop already')
   if (known) {
     const { address: _, ...before } = known
-    return { before, member: unlessStale(await memberStore.update(tx, known, { role, byLink, invitedAt: now, updatedAt: now })) }
+    return { before, member: unlessStale(await memberStore.update(tx, known, { role, invitedAt: now, updatedAt: now })) }
   }
   if ((await memberStore.count(tx, shopId)) >= membersPerShopMax)
     throw new AppError('CONFLICT', `A shop has at most ${membersPerShopMax} people: remove somebody first`)
   const times = { invitedAt: now, joinedAt: null, createdAt: now, updatedAt: now }
-  const member: Member = { ...blank, ...times, id: newId('staff'), shopId, userId: null, email, role, byLink }
+  const member: Member = { ...blank, ...times, id: newId('staff'), shopId, userId: null, email, role }
   await memberStore.insert(tx, member)
   return { before: undefined, member }
 }
@@ -131,7 +130,7 @@ export async function joinShop(
   if ((await memberStore.countShopsOf(tx, userId)) >= shopsPerPersonMax)
     throw new AppError('CONFLICT', `One account works in at most ${shopsPerPersonMax} shops`)
   const now = clock.now()
-  return unlessStale(await memberStore.update(tx, invited, { userId, name, email: null, byLink: false, joinedAt: now, updatedAt: now }))
+  return unlessStale(await memberStore.update(tx, invited, { userId, name, email: null, joinedAt: now, updatedAt: now }))
 }
 
 /** @throws AppError CONFLICT for the only OWNER of a shop */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
-import { orderIndexed } from '../../../db/search-rows.ts'
+import { orderIndexed } from '../../../db/search.ts'
 import { type Checked, type Finding, findingsOf, type Rule } from '../../core/findings.ts'
 
 /** The lines of a parcel or a refund, each as `line.value`. @param of the row that has them */

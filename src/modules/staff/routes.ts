@@ -97,7 +97,7 @@ export const staffRoutes = (deps: HttpDeps & StaffDeps) =>
         detail: {
           summary: 'Join a shop by the token of an invitation',
           description:
-            "Who joins logs in by `POST /merchant/login` as before: this is no login, and goes around no second factor. An address without an account gets one by `password`. To an account that the address has, the token from the mail is proof enough; a link that was handed on by hand proves no address, so `password` must then be the account's. Sent in either case it must be right, and no password is changed. A token is good once; a password that is refused (400, or 401 for a wrong one) does not use it up. 401 too for a token that was used, taken back or is older than 7 days; 409 for the address of an operator, who cannot work in shops.",
+            "Who joins logs in by `POST /merchant/login` as before: this is no login, and goes around no second factor. An address without an account gets one by `password`. To an account that the address has, `password` is that account's, and is not changed: whoever does not know it gets another one first (`POST /auth/password/forgot`). A token is good once; a password that is refused (400, or 401 for a wrong one) does not use it up. 401 too for a token that was used, taken back or is older than 7 days; 409 for the address of an operator, who cannot work in shops.",
         },
       },
     )

@@ -11,7 +11,7 @@ import { audit, audited } from '../audit/index.ts'
 import { byAddress, normalEmail, passwordLength, tokenByAddress } from '../auth/domain.ts'
 import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
 import { pageOf as mailPageOf, queueMail, sendsMail } from '../mail/index.ts'
-import { type Member, type MemberView, memberDifference, memberView } from '../member/domain.ts'
+import { type MemberView, memberDifference, memberView } from '../member/domain.ts'
 import { assertOwner, invitedMember, joinShop, keepInvitation, listMembers, readMember, removeMember, setRole } from '../member/index.ts'
 import type { User } from '../merchant/domain.ts'
 import { checkUserPassword, insertMerchant, newMerchant, userWithEmail } from '../merchant/index.ts'
@@ -55,7 +55,7 @@ export async function inviteStaff(
   const write = by.write ?? deps.db.write
   return write(async (tx) => {
     const inviter = await assertOwner(tx, deps, by)
-    const { before, member } = await keepInvitation(tx, deps, { shopId, email, role, byLink })
+    const { before, member } = await keepInvitation(tx, deps, { shopId, email, role })
     await endTokens(tx, deps, 'INVITATION', member.id)
     const token = await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email })
     const key = `invitation:${member.id}:${member.version}`
@@ -99,9 +99,9 @@ export type Acceptance = { token: string; password?: string | undefined; name?: 
 export type Joined = { shop: { id: string; name: string; title: string }; email: string; role: StaffRole }
 
 /**
- * Has whoever holds the token of an invitation join the shop. Somebody without an account gets one, with the password that they choose. To
- * the account that the address has the token from a mail is proof enough; one from a link that was told to who invited proves nothing,
- * and the account's password is asked for. A password that comes with it must be right in either case, and is never changed.
+ * Has whoever holds the token of an invitation join the shop. Somebody without an account gets one, with the password that they choose. Who
+ * has one says its password, which is not changed: addresses of merchants are proven by nobody, so that who reads the mail and whose account the
+ * address has may be two.
  * @throws AppError UNAUTHENTICATED for a token that is not good and for a wrong password; INVALID where a password is needed or is a common one,
  *   and then the token stays good; CONFLICT for the address of an operator, and for an account with as many shops as one may have;
  *   RATE_LIMITED, UNAVAILABLE
@@ -113,7 +113,7 @@ export async function acceptInvitation(deps: StaffDeps, { token, password, name 
   if (!found || !invited?.email || !wasSentTo(found, invited.email)) throw linkOver()
   const known = await userWithEmail(deps, invited.email)
   const user = known
-    ? await provenAccount(deps, known, { invited, password, address, actor: { ...from, id: known.id } })
+    ? await provenAccount(deps, known, { password, address, actor: { ...from, id: known.id } })
     : await newAccount(deps, { email: invited.email, password, address })
   const actor = { ...from, id: user.id }
   const shop = await readShop(deps, invited.shopId)
@@ -133,16 +133,14 @@ export async function acceptInvitation(deps: StaffDeps, { token, password, name 
   return { shop: { id: shop.id, name: shop.name, title: shop.title }, email: user.email, role: joined.role }
 }
 
-type Proof = { invited: Member; password: string | undefined; address: string; actor: Actor }
+type Proof = { password: string | undefined; address: string; actor: Actor }
 
 /** @throws AppError CONFLICT, INVALID, UNAUTHENTICATED, RATE_LIMITED, UNAVAILABLE */
-async function provenAccount(deps: StaffDeps, user: User, { invited, password, address, actor }: Proof): Promise<User> {
+async function provenAccount(deps: StaffDeps, user: User, { password, address, actor }: Proof): Promise<User> {
   if (user.role !== 'MERCHANT')
     throw new AppError('CONFLICT', 'The address is that of an operator of this instance, who cannot work in a shop: use another one')
-  if (password !== undefined) return checkUserPassword(deps, { id: user.id, actor }, password, address)
-  if (invited.byLink)
-    throw new AppError('INVALID', 'password (body): the address has an account, and this link did not come by mail: say the password of it')
-  return user
+  if (password === undefined) throw new AppError('INVALID', 'password (body): the address has an account here: say the password of it')
+  return checkUserPassword(deps, { id: user.id, actor }, password, address)
 }
 
 /** @throws AppError INVALID, UNAVAILABLE */

@@ -26,7 +26,7 @@ describe('a customer', () => {
     expect([changed.status, changed.body]).toEqual([200, { ...before, name: 'Zq9 Ann', phone: '+1 555 0199', acceptsMarketing: true }])
     expect((await call('PATCH', '/customer/me', { phone: null })).body).toEqual({ ...changed.body, phone: null })
     expect((await call('GET', '/customer/me')).body).toEqual({ ...changed.body, phone: null })
-    const rows = (await app.deps.db.read.select().from(auditLog)).filter(({ action }) => action === 'customer.changed')
+    const rows = (await app.deps.db.read.select().from(auditLog).orderBy(auditLog.id)).filter(({ action }) => action === 'customer.changed')
     expect(rows.map(({ actor, before: was, after }) => [actor, was, after])).toEqual([
       [
         customer.id,

@@ -24,6 +24,9 @@ describe('the export of a customer', () => {
     await other.bought({ email: planted.email })
     const carts = [await shop.cart({ token, email: planted.email }), await shop.cart({ email: planted.email })]
     const card = await shop.giftCard(500, { customerId: id })
+    const drawnUp = { customerId: id, note: planted.note, lines: [{ variantId: shop.variantId, quantity: 1 }], email: planted.email }
+    const draft = ok(await shop.post('/v2/orders/drafts', drawnUp), 201).body
+    ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}))
 
     const answer = await shop.get(`/customer/${id}/export`)
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
@@ -41,6 +44,10 @@ describe('the export of a customer', () => {
     expect(ids(body.guestOrders)).toEqual([guest.id])
     expect(body.addresses.map(({ line1 }: { line1: string }) => line1)).toEqual([planted.line1])
     for (const cart of carts) expect(ids(body.carts)).toContain(cart)
+    expect(body.carts.flatMap((cart: { draft: { id: string; note: string } | null }) => cart.draft ?? [])).toMatchObject([
+      { id: draft.id, note: planted.note, sends: 1 },
+    ])
+    expect(body.mails.map(({ about }: { about: string }) => about)).toContain(`${draft.id}:1`)
     expect(ids(body.giftCards)).toEqual([card.id])
     expect(body.sessions).toHaveLength(1)
     expect(body.mails.map(({ about }: { about: string }) => about)).toContain(mine[0])
@@ -49,6 +56,25 @@ describe('the export of a customer', () => {
     expect(answer.text).not.toContain(card.code)
     const trail = (await app.call('GET', '/admin/audit?action=customer.exported', { token: (await app.superAdmin()).token })).body
     expect(trail.data.map(({ subject }: { subject: string }) => subject)).toEqual([id])
+  })
+
+  test('is one of two at once of its shop, however slowly it is read, and gives its place back', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await customerOf(app, shop.shop.name, planted.email)
+    const ask = () =>
+      app.edge.fetch(new Request(`http://localhost/customer/${id}/export`, { headers: { 'x-service-api-key': shop.secretKey } }), {
+        requestIP: () => ({ address: '127.0.0.1' }),
+      })
+    const [one, two] = [await ask(), await ask()]
+    expect((await ask()).status).toBe(429)
+    await one.body?.cancel()
+    const three = await ask()
+    expect(three.status).toBe(200)
+    for (const answer of [two, three]) expect(((await answer.json()) as { customer: { id: string } }).customer.id).toBe(id)
+    const [next, last] = [await ask(), await ask()]
+    expect([next.status, last.status]).toEqual([200, 200])
+    await Promise.all([next.body?.cancel(), last.body?.cancel()])
   })
 
   test("is the shop's own to ask for", async () => {

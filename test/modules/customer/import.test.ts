@@ -1,5 +1,6 @@
 /** Customers out of a file. */
 import { describe, expect, test } from 'bun:test'
+import { customerFindings } from '../../../src/modules/customer/index.ts'
 import { testApp } from '../../support/app.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows } from '../../support/mails.ts'
@@ -63,6 +64,11 @@ describe('an import of customers', () => {
     expect((await send(shop, file(...rows))).body).toMatchObject({ created: 0, skipped: 4, failed: 1 })
     expect((await all(shop)).length).toBe(3)
     expect(await mailRows(app)).toEqual([])
+    // And they are found by what they are called, as those are whom the shop makes one by one.
+    const found = async (query: string) => (await shop.get(`/customer?q=${query}`)).body.data.map(({ id }: { id: string }) => id)
+    expect([await found('hara'), await found('bob@example.com'), await found('cem')]).toEqual([[ann.id], [bob.id], [cem.id]])
+    const findings = await Array.fromAsync(customerFindings({ read: app.deps.db.read }))
+    expect(findings.flatMap(({ problems }) => problems)).toEqual([])
   })
 
   test('changes known ones with overwrite: blank clears, an absent column keeps, an address is added once', async () => {

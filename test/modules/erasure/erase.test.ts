@@ -1,17 +1,27 @@
 /** Somebody who is erased: nothing of theirs stands anywhere, and the books stay. */
+import { Database as Sqlite } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { erasures } from '../../../db/schema/erasures.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
+import { carts, orders } from '../../../db/schema/selling.ts'
 import { finishErasures } from '../../../jobs/finish-erasures.ts'
+import { createFolderStore } from '../../../src/clients/backups/folder.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import type { BackupPlace } from '../../../src/modules/backup/index.ts'
+import { lineOf, replayErasures } from '../../../src/modules/erasure/index.ts'
 import { answerSeal, keptText } from '../../../src/modules/idempotency/domain.ts'
+import { queueMail } from '../../../src/modules/mail/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
+import { temporaryDir } from '../../support/database.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
-import { planted, plantedAddress, tracesOf } from '../../support/planted.ts'
+import { planted, plantedAddress, tracesInIndexes, tracesOf } from '../../support/planted.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
 import { endpointOf, loopbackAllowed, receiver } from '../../support/webhooks.ts'
 
@@ -69,6 +79,12 @@ describe('a customer who is erased', () => {
     expect((await tracesOf(app)).length).toBeGreaterThan(20)
     expect((await shop.get('/v2/orders?q=zyxandra')).body.total).toBeGreaterThan(0)
     expect((await shop.get('/customer?q=quillf')).body.total).toBe(1)
+    // As they stand in an index, behind what they have in common with the word before.
+    const pieces = ['feather', 'lantedcompany']
+    expect((await tracesInIndexes(app, pieces)).sort()).toEqual([
+      'customer_words: feather',
+      ...pieces.map((piece) => `order_words: ${piece}`),
+    ])
 
     const answer = await erase(shop, id)
     expect([answer.status, answer.body.customerId]).toEqual([200, id])
@@ -81,8 +97,12 @@ describe('a customer who is erased', () => {
     expect(await violationsOf(await booksOf(app))).toEqual([])
     if (engine === 'sqlite') {
       // Not between the rows of the file either.
-      await app.deps.db.checkpoint()
-      const bytes = readFileSync(`${app.database.dataDir}/souk.db`).toString('latin1').toLowerCase()
+      const file = `${app.database.dataDir}/souk.db`
+      using beside = new Sqlite(file)
+      beside.run('PRAGMA busy_timeout = 30000')
+      // Unlike a checkpoint of the app's own it waits for whoever is reading.
+      expect(beside.query('PRAGMA wal_checkpoint(TRUNCATE)').values()).toEqual([[0, 0, 0]])
+      const bytes = readFileSync(file).toString('latin1').toLowerCase()
       expect(bytes.includes(shop.shop.name)).toBe(true)
       expect(Object.values(planted).filter((value) => bytes.includes(value.toLowerCase()))).toEqual([])
     }
@@ -144,6 +164,7 @@ describe('a customer who is erased', () => {
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
+    expect(await tracesInIndexes(app, pieces)).toEqual([])
     const trail = (await app.call('GET', '/admin/audit?action=customer.erased', { token: (await app.superAdmin()).token })).body
     expect(trail.data.map(({ subject, after }: { subject: string; after: unknown }) => [subject, after])).toEqual([[id, { orders: 3 }]])
   })
@@ -199,6 +220,32 @@ describe('a customer who is erased', () => {
     expect([replayed.status, replayed.body.message]).toEqual([404, 'What this was about was erased'])
   })
 
+  test('is whoever the shop drew up an order for, too: neither the draft nor a kept answer tells of them', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app, { onHand: 50 })
+    const body = {
+      email: planted.email,
+      note: planted.note,
+      shippingAddress: plantedAddress,
+      lines: [{ variantId: shop.variantId, quantity: 1 }],
+    }
+    const draft = ok(await shop.post('/v2/orders/drafts', body, { 'idempotency-key': 'draft' }), 201).body
+    expect(await tracesOf(app, [planted.note])).toEqual([`draft_orders: ${planted.note}`, `idempotency_keys: ${planted.note}`])
+    const { id } = ok(await shop.post('/customer', { email: planted.email })).body
+    ok(await erase(shop, id))
+    expect(await tracesOf(app)).toEqual([])
+    expect((await shop.get(`/v2/orders/drafts/${draft.id}`)).body).toMatchObject({ email: null, note: null })
+    // As whoever read the address a moment before would leave it: found by the draft that it names.
+    const late = { key: 'order-draft:late', shopId: shop.shop.id, to: planted.email, template: 'order-draft' } as const
+    const data = { draftId: String(draft.id), lines: [], more: 0, total: shop.money(1) }
+    await app.deps.db.write((tx) => queueMail(tx, app.deps, { ...late, data }))
+    expect(await tracesOf(app)).toEqual([`mails: ${planted.email}`])
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    expect(await tracesOf(app)).toEqual([])
+  })
+
   test('takes nothing any more, and is erased by their own shop alone', async () => {
     await using app = await testApp()
     const [shop, other] = [await sellingIn(app), await sellingIn(app)]
@@ -210,6 +257,9 @@ describe('a customer who is erased', () => {
     expect((await shop.post(`/customer/${id}/addresses`, plantedAddress)).status).toBe(409)
     const { id: loose } = ok(await shop.post('/addresses', { ...plantedAddress, name: 'Somebody else' })).body
     expect((await shop.post(`/customer/${id}/addresses/add`, { addressId: loose })).status).toBe(409)
+    // Nothing is drawn up for an address that is nobody's, which no mail goes to.
+    const draft = { customerId: id, lines: [{ variantId: shop.variantId, quantity: 1 }] }
+    expect((await shop.post('/v2/orders/drafts', draft)).status).toBe(404)
   })
 })
 
@@ -245,5 +295,122 @@ describe('an erasure that does not come to its end', () => {
     expect(await tracesOf(app)).toEqual([])
     const [erasure] = await app.deps.db.read.select().from(erasures)
     expect([erasure?.finishedAt, erasure?.otherIds]).toEqual([app.clock.now(), []])
+  })
+
+  test('waits for an order that was placed in that moment, looks through nothing meanwhile, and holds up no other', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const people: string[] = []
+    // More than are finished in one run.
+    for (let nth = 0; nth < 21; nth++) people.push(ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body.id)
+    const stray = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    for (const id of people) ok(await erase(shop, id))
+    // As if the first of them had placed it in the moment of the erasure.
+    const [customerId = ''] = people
+    await app.deps.db.write(async (tx) => {
+      const [order] = await tx.update(orders).set({ customerId }).where(eq(orders.id, stray.id)).returning()
+      await tx
+        .update(carts)
+        .set({ customerId })
+        .where(eq(carts.id, order?.cartId ?? ''))
+    })
+    app.clock.advance(3 * minute)
+    await finishErasures(app.deps)
+    const open = async () =>
+      (await app.deps.db.read.select().from(erasures)).filter(({ finishedAt }) => finishedAt === null).map(({ customerId }) => customerId)
+    await finishErasures(app.deps)
+    expect(await open()).toEqual([customerId])
+    expect(await tracesOf(app, [planted.email])).toContain(`orders: ${planted.email}`)
+    let sealed = 0
+    const { unseal } = app.deps.keyring
+    ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
+    app.deps.keyring.unseal = (...given) => {
+      sealed++
+      return unseal(...given)
+    }
+    await finishErasures(app.deps)
+    app.deps.keyring.unseal = unseal
+    expect(sealed).toBe(0)
+    ok(await shop.post(`/v2/orders/${stray.id}/fulfil`, {}))
+    await finishErasures(app.deps)
+    expect(await open()).toEqual([])
+    expect(await tracesOf(app, [planted.email])).toEqual([])
+  })
+})
+
+describe('the list in the places for backups', () => {
+  test.skipIf(engine !== 'sqlite')('is in each that answers, whichever does not, once in each, and complete when all do', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    const shop = await sellingIn(app)
+    const dead = createFolderStore(join(temporaryDir(), 'dead'), app.clock.now)
+    let isDead = true
+    let puts = 0
+    const put: typeof dead.put = async (...given) => {
+      puts++
+      if (isDead) throw new AppError('UNAVAILABLE', 'no such disk')
+      return dead.put(...given)
+    }
+    const first: BackupPlace = { isNamed: true, store: { ...dead, put } }
+    const deps = { ...app.deps, backupPlaces: [first, ...app.deps.backupPlaces] }
+    const ids: string[] = []
+    for (let nth = 0; nth < 3; nth++) {
+      const { id } = ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body
+      ok(await erase(shop, id))
+      ids.push(id)
+    }
+    await finishErasures(deps)
+    const names = () => readdirSync(join(folder, 'erased')).sort()
+    const listed = async () => (await app.deps.db.read.select().from(erasures)).filter(({ listedAt }) => listedAt !== null).length
+    const all = ids.map((id) => `${id}.json`).sort()
+    expect([names(), await listed(), puts]).toEqual([all, 0, 1])
+    rmSync(join(folder, 'erased', all[0] ?? ''))
+    isDead = false
+    await finishErasures(deps)
+    // What the good one had was not put there again.
+    expect([names(), await listed(), puts]).toEqual([all.slice(1), 3, 4])
+  })
+})
+
+test('the indexes of words are not rewritten all the time: what waits for that is looked through once', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+  ok(await erase(shop, id))
+  app.clock.advance(3 * minute)
+  // As if the last time had taken long.
+  app.deps.wordsPurged.nextAt = app.clock.monotonic() + minute
+  await finishErasures(app.deps)
+  const found = async () => (await app.deps.db.read.select().from(erasures)).map(({ finishedAt, otherIds }) => [finishedAt, otherIds])
+  expect(await found()).toEqual([[null, []]])
+  ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
+  const { unseal } = app.deps.keyring
+  app.deps.keyring.unseal = () => {
+    throw new Error('was looked through again')
+  }
+  await finishErasures(app.deps)
+  app.clock.advance(minute)
+  await finishErasures(app.deps)
+  app.deps.keyring.unseal = unseal
+  expect(await found()).toEqual([[app.clock.now(), []]])
+  expect(await tracesInIndexes(app, ['feather'])).toEqual([])
+})
+
+describe('an older database', () => {
+  test('that did not know them yet has nothing of a guest either: the account was made to be erased', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 50 })
+    const place = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
+    const order = await shop.bought({ email: planted.email.toUpperCase(), ...place })
+    await shop.cart({ email: planted.email, ...place })
+    const other = await shop.bought({ email: 'stays@example.com' })
+    const customerId = app.deps.newId('customer')
+    const one = { customerId, shopId: shop.shop.id, at: app.clock.now(), orderIds: [order.id] }
+    await app.deps.erasedList.append([lineOf(one)])
+    expect(await replayErasures(app.deps)).toBe(1)
+    expect(await tracesOf(app)).toEqual([])
+    expect((await shop.order(order.id)).email).toBe(`${customerId}@erased.invalid`)
+    expect((await shop.order(other.id)).email).toBe('stays@example.com')
+    expect(await replayErasures(app.deps)).toBe(0)
   })
 })

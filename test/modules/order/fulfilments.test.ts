@@ -34,7 +34,7 @@ async function mixedOrder(shop: Selling) {
 
 /** What the outbox has of an order's parcels, in order. */
 async function toldOf(app: TestApp, orderId: string) {
-  const rows = await app.deps.db.read.select().from(outbox)
+  const rows = await app.deps.db.read.select().from(outbox).orderBy(outbox.id)
   return rows
     .map(({ event, body }) => ({ event, data: JSON.parse(body).data }))
     .filter(({ event, data }) => data.orderId === orderId && /fulfil/.test(event))

@@ -6,6 +6,7 @@ import { postgresMigrations, sqliteMigrations } from '../../../db/migrations/ind
 import { staff } from '../../../db/schema/staff.ts'
 import { adoptShops, memberFindings } from '../../../src/modules/member/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { commandBeside } from '../../support/beside.ts'
 import { invited, staffOf } from '../../support/staff.ts'
 
 const foundIn = async (app: TestApp) =>
@@ -40,6 +41,18 @@ test('a shop that an older process opened after the migration gets its owner whe
   for (const { token, id, shop } of [one, other]) {
     const { data } = (await app.call('GET', '/shops/v2/staff', { token })).body
     expect(data).toEqual([expect.objectContaining({ userId: id, role: 'OWNER', joinedAt: new Date(shop.createdAt).toISOString() })])
+  }
+})
+
+test('two servers that start at once adopt the same shops, each of them once', async () => {
+  await using app = await testApp()
+  await using beside = await commandBeside(app)
+  const owner = await app.merchant()
+  for (let round = 0; round < 5; round++) {
+    await app.deps.db.write((tx) => tx.delete(staff))
+    await Promise.all([app.deps, beside.deps, app.deps, beside.deps].map((deps) => adoptShops(deps)))
+    expect(await foundIn(app)).toEqual([])
+    expect((await app.deps.db.read.select().from(staff)).map(({ userId }) => userId)).toEqual([owner.id])
   }
 })
 

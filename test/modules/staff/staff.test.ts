@@ -155,14 +155,16 @@ describe('an invitation', () => {
 })
 
 describe('an account that there is already', () => {
-  test('joins by the link of a mail without its password, which stays as it is', async () => {
+  test('joins by the link of a mail with its password alone, which stays as it is: whoever reads the mail may not be whose account it is', async () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
     const [owner, other] = [await app.merchant(), await app.merchant()]
     await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: other.email, role: 'MANAGER' } })
     const [mail] = await mailRows(app)
     const { data } = JSON.parse(app.deps.keyring.unseal(mail?.sealed ?? '', `mail/${mail?.id}`))
     expect((await join(app, { token: data.token, password: 'another password' })).status).toBe(401)
-    const joined = await join(app, { token: data.token, name: 'Bo' })
+    const refused = await join(app, { token: data.token })
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('has an account here')])
+    const joined = await join(app, { token: data.token, name: 'Bo', password: other.password })
     expect([joined.status, joined.body.email, joined.body.role]).toEqual([200, other.email, 'MANAGER'])
     expect((await login(app, other.email, other.password)).status).toBe(200)
   })

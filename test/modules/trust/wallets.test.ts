@@ -48,7 +48,7 @@ test('wallets are told with their checksum, read in any case, begin now where no
   expect(await granted(app)).toEqual([`B ${walletOf(1)}`, `B ${small}`, `C ${walletOf(1)}`, `C ${small}`])
   expect(ok(await patch({ wallets: [] })).body.wallets).toEqual([])
   expect(await granted(app)).toEqual([])
-  const rows = (await app.deps.db.read.select().from(auditLog)).filter(({ action }) => action.startsWith('wallet.'))
+  const rows = (await app.deps.db.read.select().from(auditLog).orderBy(auditLog.id)).filter(({ action }) => action.startsWith('wallet.'))
   expect(rows.map(({ action, subject }) => [action, subject])).toEqual([
     ['wallet.added', lender.body.id],
     ['wallet.removed', lender.body.id],

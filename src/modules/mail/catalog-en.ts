@@ -149,7 +149,8 @@ export const en = {
   verifiedText: 'You can close this page.',
   yourName: 'Your name',
   joinPassword: 'The password of your account here; without one, the password that it gets',
-  joinRefused: 'That is not the password of your account, or no good one for a new account: 10 to 200 characters, and none that many people use.',
+  joinRefused:
+    'That is not the password of your account, or no good one for a new account: 10 to 200 characters, and none that many people use.',
   joined: 'Welcome',
   joinedText: 'You belong to the people of this shop. Log in with this address.',
 }

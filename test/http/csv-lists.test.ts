@@ -362,6 +362,8 @@ test('orders that are older than the search are in a file all the same, before t
   expect(await found('q=zoe&status=CANCELLED')).toEqual([])
   expect((await found('q=example')).length).toBe(120)
   expect((await found('from=2026-01-06&to=2026-01-06')).length).toBe(120)
+  const ofDay = '/v2/orders?from=2026-01-06&to=2026-01-06'
+  expect((await app.call('GET', ofDay, { token })).body.total).toBe(120)
   expect(await found('q=zoe&from=2026-01-01')).toEqual([103, 53, 3])
   expect(await found('to=2026-01-05')).toEqual([])
 })

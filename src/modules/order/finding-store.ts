@@ -83,14 +83,14 @@ export const findingStore = {
     filter: OrderFilter,
     { limit, after }: Slice,
   ): Promise<{ numbers: readonly number[]; lookedTo?: number | undefined }> {
-    // Until all of them have words and days, each is looked at: a file does not tell that it lacks some.
     const { shopId, words, number } = filter
     const isWhole = !(await isFilling(read, shopId))
-    const days = isWhole ? await boundsOf(read, filter) : allNumbers
+    const days = await boundsOf(read, filter)
     if (!days || words?.length === 0) return { numbers: [] }
     const first = Math.max(days.first, number ?? days.first)
     const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
     if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
+    // Until all of them have words, each is looked at: a file does not tell that it lacks some.
     if (!isWhole) {
       const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
       return { numbers: await holding(read, shopId, all, words), lookedTo: all.at(-1) }
@@ -240,6 +240,8 @@ const isNarrow = ({ status, paymentStatus, customerId, email }: OrderFilter): bo
 /** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
   if (from === undefined && until === undefined) return allNumbers
+  // Not every day is known yet.
+  if (await isFilling(read, shopId)) return allNumbers
   const [row] = await read
     .select({ first: sql<number | null>`min(${orderDays.first})`, last: sql<number | null>`max(${orderDays.last})` })
     .from(orderDays)

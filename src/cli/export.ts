@@ -7,6 +7,7 @@ import { type Asked, type CsvList, csvPieces } from '../core/csv-list.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
 import { dayMs, isDay, startOf } from '../lib/day.ts'
+import { createShare } from '../lib/share.ts'
 import { shopContextNamed } from '../modules/shop/index.ts'
 import type { AppDeps } from '../parts.ts'
 import type { Input } from './command.ts'
@@ -61,16 +62,25 @@ function listsOf(deps: AppDeps): Map<string, CsvList> {
   return new Map(stated)
 }
 
+/** An export rests so many times as long as it works. */
+const restTimes = 1
+
 type Days = { readonly from: string | undefined; readonly to: string | undefined }
 
 /** The text of a list, and of how many records it is so far. */
 async function* told(list: CsvList, shop: ShopContext, days: Days, onRecords: (records: number) => void): AsyncGenerator<string> {
   const principal: Asked['principal'] = { kind: 'key', id: 'command', scopes: ['server'], shop }
   let records = 0
-  for await (const piece of csvPieces(list, { shop, principal, query: {}, params: {} }, within(list, days))) {
-    records += piece.records
+  const pieces = csvPieces(list, { shop, principal, query: {}, params: {} }, within(list, days))
+  // A server beside it is to have most of the processors.
+  let pieceNr = 0
+  const share = createShare({ now: () => performance.now(), sleep: Bun.sleep, seen: () => pieceNr++, times: restTimes })
+  for (;;) {
+    const { done, value } = await share.run(() => pieces.next())
+    if (done) return
+    records += value.records
     onRecords(records)
-    yield piece.text
+    yield value.text
   }
 }
 

@@ -14,12 +14,12 @@ import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuse
 /** Of what words find, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
 /** Of what other filters leave, totals are exact up to this; further pages are there all the same. */
-const countedMax = 10_000
+const countedMax = 2_000
 /** Orders that filters leave: of so few, what each is found by is made anew and looked at. */
 const lookedIntoMax = 500
-/** Orders that hold the words, of which so many are looked at for what else is asked. */
+/** Of orders that hold the words, and of those that are as the columns are asked to be, so many are held against each other. */
 const walkedMax = 10_000
-const walkedAtOnce = 500
+const walkedAtOnce = 2_500
 /** Orders of a piece whose words are made anew at a stretch. */
 const lookedAtMax = 100
 const numberMax = 2_147_483_647
@@ -172,7 +172,7 @@ async function numbersOf(read: Reader, filter: OrderFilter, words: readonly stri
     if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
     return orMore(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isWhole)
-  return orMore(await walked(read, filter, await orderSearch.find(read, { ...query, limit: walkedMax + 1 })), isWhole)
+  return orMore(await walked(read, filter, words, bounds), isWhole)
 }
 
 const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
@@ -213,14 +213,22 @@ async function holding(read: Reader, shopId: string, numbers: readonly number[],
   )
 }
 
-/** Of what holds the words, what is as the columns are asked to be. */
-async function walked(read: Reader, filter: OrderFilter, candidates: readonly number[]): Promise<Numbers> {
+/** What holds the words and is as the columns are asked to be: both come by their numbers, and go down them side by side. */
+async function walked(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: Bounds): Promise<Numbers> {
   const numbers: number[] = []
-  for (let at = 0; at < Math.min(candidates.length, walkedMax) && numbers.length <= foundMax; at += walkedAtOnce) {
-    numbers.push(...(await amongColumns(read, filter, candidates.slice(at, at + walkedAtOnce))))
+  let below = last
+  for (let left = walkedMax; left > 0 && numbers.length <= foundMax; left -= walkedAtOnce) {
+    const range = { first, last: below }
+    const holding = await orderSearch.find(read, { shopId: filter.shopId, words, whole: [], ...range, limit: walkedAtOnce })
+    const lowestHeld = holding.length < walkedAtOnce ? first : (holding.at(-1) ?? first)
+    const asked = await numbersIn(read, alongColumns(filter, { first: lowestHeld, last: below }, walkedAtOnce))
+    const lowest = asked.length < walkedAtOnce ? lowestHeld : (asked.at(-1) ?? lowestHeld)
+    const areAsked = new Set(asked)
+    numbers.push(...holding.filter((number) => number >= lowest && areAsked.has(number)))
+    if (lowest <= first) return capped(numbers)
+    below = lowest - 1
   }
-  const found = capped(numbers)
-  return { ...found, isCapped: found.isCapped || candidates.length > walkedMax }
+  return { ...capped(numbers), isCapped: true }
 }
 
 /** Of these numbers, those whose orders are as the columns are asked to be; highest first. */

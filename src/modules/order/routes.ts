@@ -64,7 +64,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: "The shop's orders",
           description:
-            'By number, newest first; of several filters all count. Without a filter `total` is exact. With others than `q` it is exact up to 10,000, then 10,000 with `totalCapped: true`, and further pages are there all the same. With `q` it is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it: narrow the list by `from` and `to` to see the rest. Words that very many orders hold beside a filter that many others meet are looked for among the newest 10,000 that hold them, which `totalCapped` tells, too. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q` finds, and `totalCapped: true` says so.',
+            'By number, newest first; of several filters all count. Without a filter `total` is exact. With others than `q` it is exact up to 2,000, then 2,000 with `totalCapped: true`, and further pages are there all the same. With `q` it is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it: narrow the list by `from` and `to` to see the rest. Words that very many orders hold beside a filter that many others meet are looked for among the newest thousands of both alone, which `totalCapped` tells, too. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q` finds, and `totalCapped: true` says so.',
         },
       },
     )

@@ -63,7 +63,7 @@ function listsOf(deps: AppDeps): Map<string, CsvList> {
 }
 
 /** An export rests so many times as long as it works. */
-const restTimes = 1
+const restTimes = 2
 
 type Days = { readonly from: string | undefined; readonly to: string | undefined }
 

@@ -63,7 +63,7 @@ function listsOf(deps: AppDeps): Map<string, CsvList> {
 }
 
 /** An export rests so many times as long as it works. */
-const restTimes = 2
+const restTimes = 3
 
 type Days = { readonly from: string | undefined; readonly to: string | undefined }
 

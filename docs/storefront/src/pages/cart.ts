@@ -96,15 +96,7 @@ function codes(cart: Cart, shown: Shown): Child {
               refusals: { 404: words.noSuchCode },
               onSubmit: (values) => change(shown, setDiscount(cart.id, typed(values, 'code'))),
             },
-            field({
-              label: words.discountCode,
-              name: 'code',
-              required: true,
-              maxlength: 50,
-              autocomplete: 'off',
-              autocapitalize: 'off',
-              spellcheck: 'false',
-            }),
+            codeField(words.discountCode),
           )
         : h(
             'p',
@@ -135,16 +127,13 @@ function codes(cart: Cart, shown: Shown): Child {
           refusals: { 404: words.noSuchCode },
           onSubmit: (values) => change(shown, applyGiftCard(cart.id, typed(values, 'code'))),
         },
-        field({
-          label: words.giftCardCode,
-          name: 'code',
-          required: true,
-          maxlength: 50,
-          autocomplete: 'off',
-          autocapitalize: 'off',
-          spellcheck: 'false',
-        }),
+        codeField(words.giftCardCode),
       ),
     ),
   )
+}
+
+/** A code as it stands on a card or in a mail: nothing is to correct it. */
+function codeField(label: string): Child {
+  return field({ label, name: 'code', required: true, maxlength: 50, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' })
 }

@@ -5,9 +5,9 @@ import { language } from './words.ts'
 
 export type Money = { readonly amount: number; readonly currency: string }
 
-const kept = <T>(make: (key: string) => T) => {
-  const made = new Map<string, T>()
-  return (key: string): T => {
+const kept = <Key extends string | undefined, T>(make: (key: Key) => T) => {
+  const made = new Map<Key, T>()
+  return (key: Key): T => {
     const known = made.get(key)
     if (known !== undefined) return known
     const fresh = make(key)
@@ -16,7 +16,7 @@ const kept = <T>(make: (key: string) => T) => {
   }
 }
 
-const moneyFormat = kept((currency) => {
+const moneyFormat = kept((currency: string) => {
   const decimals = decimalsOf(currency)
   return new Intl.NumberFormat(language, { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
@@ -47,11 +47,20 @@ export const percent = (value: number): string => ratio.format(value)
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
 export const percentOfBps = (bps: number): string => ratio.format(bps / 10_000)
 
-/** The shop's, where the page is about one that has one; else the browser's. */
-const zone = (): string => (shop.value as { timeZone?: string } | undefined)?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+/** The shop's, where the page is about one; else the browser's. */
+const zone = (): string | undefined => shop.value?.timeZone
 
-const moments = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone }))
-const days = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone }))
+/** In that time zone, or in UTC where this browser knows no such one: it may be older than the server. */
+const dated = (options: Intl.DateTimeFormatOptions) =>
+  kept((timeZone?: string) => {
+    try {
+      return new Intl.DateTimeFormat(language, { ...options, timeZone })
+    } catch {
+      return new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' })
+    }
+  })
+const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
+const days = dated({ dateStyle: 'medium' })
 export const moment = (iso: string): string => moments(zone()).format(new Date(iso))
 export const dayOf = (iso: string): string => days(zone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */

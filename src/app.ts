@@ -16,6 +16,7 @@ import { cartDiscountRoutes, cartGiftCardRoutes, cartRoutes } from './modules/ca
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
 import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
+import { consoleRoutes } from './modules/console/routes.ts'
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerImportRoutes } from './modules/customer/import-routes.ts'
@@ -113,6 +114,7 @@ export function createApp(deps: AppDeps) {
     .use(jobRoutes(deps))
     .use(platformRoutes(deps))
     .use(healthRoutes(deps))
+    .use(consoleRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)
   return withPreflight(app, deps)

@@ -42,6 +42,7 @@ export type AccessRule = {
 
 const rules = {
   public: { who: 'anybody', unguarded: true, browsers: true, limitsWrites: true },
+  page: { who: 'anybody, for a page of this program: no page of another origin may read it', unguarded: true },
   login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
   loggedIn: {
     who: 'whoever is logged in',

@@ -43,6 +43,7 @@ export type AccessRule = {
 const rules = {
   public: { who: 'anybody', unguarded: true, browsers: true, limitsWrites: true },
   login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
+  console: { who: "the console's own page, by its cookie, a password, or the token of the first run", unguarded: true, limitsWrites: true },
   loggedIn: {
     who: 'whoever is logged in',
     tokens: ['merchant', 'customer', 'superAdmin'],

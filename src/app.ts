@@ -17,6 +17,7 @@ import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/coll
 import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
 import { consoleRoutes } from './modules/console/routes.ts'
+import { consoleSessionRoutes } from './modules/console-session/routes.ts'
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerImportRoutes } from './modules/customer/import-routes.ts'
@@ -68,6 +69,7 @@ export function createApp(deps: AppDeps) {
     .use(inBothPlaces)
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
     .use(authRoutes(deps))
+    .use(consoleSessionRoutes(deps))
     .use(accountRoutes(deps))
     .use(passwordResetRoutes(deps))
     .use(accountPageRoutes(deps))

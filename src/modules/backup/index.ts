@@ -4,4 +4,3 @@ export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys, w
 export { documentsOf, listBackups, type Made, makeBackup, stagedCopy, targetOf } from './service.ts'
 export { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from './targets.ts'
 export { backUp, backupMetrics, checkQuickly, isBackupLate, tellOfSameDisk, watchBackups } from './tending.ts'
-export { backupsView } from './shown.ts'

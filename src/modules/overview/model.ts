@@ -40,7 +40,9 @@ const Orders = t.Object(
   },
   { title: 'OverviewOrders' },
 )
-const rate = nullable(Type.Number({ description: '`converted` divided by `begun`; null where none was begun, and where they are too many to count' }))
+const rate = nullable(
+  Type.Number({ description: '`converted` divided by `begun`; null where none was begun, and where they are too many to count' }),
+)
 const conversion = { begun: count, converted: count, rate }
 const Carts = t.Object(
   {
@@ -62,14 +64,15 @@ const TopProduct = t.Object(
   },
   { title: 'TopSeller' },
 )
-const Waiting = t.Object(
-  {
-    total: count,
-    totalCapped: t.Optional(t.Literal(true, { description: `There are more: it is exact up to ${waitingMax.toLocaleString('en')}` })),
-  },
-  { title: 'Waiting' },
-)
-const waiting = (description: string) => t.Object(Waiting.properties, { title: 'Waiting', description })
+/** As lists have their totals. */
+const waiting = (description: string) =>
+  t.Object(
+    {
+      total: count,
+      totalCapped: t.Optional(t.Literal(true, { description: `There are more: it is exact up to ${waitingMax.toLocaleString('en')}` })),
+    },
+    { description },
+  )
 
 export const OverviewRecord = t.Object(
   {

@@ -58,7 +58,7 @@ export const overviewStore = {
       from (
         select status from carts
         where shop_id = ${shopId} and created_at >= ${Math.max(from * dayMs, since)} and created_at < ${(to + 1) * dayMs} and draft is null
-        limit ${cartsMax + 1}) some`)
+        limit ${cartsMax + 1}) first_ones`)
     const begun = Number(row?.begun ?? 0)
     return { begun: Math.min(begun, cartsMax), converted: Number(row?.converted ?? 0), isCapped: begun > cartsMax }
   },

@@ -9,7 +9,7 @@ type Shop = Pick<Side, 'shopId' | 'mode'>
 const one = waitingMax + 1
 
 async function counted(read: From, rows: SQL): Promise<Counted> {
-  const [row] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (${rows}) some`)
+  const [row] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (${rows}) first_ones`)
   return countedOf(Number(row?.n ?? 0))
 }
 
@@ -76,8 +76,7 @@ export const waitingStore = {
   /** Whether an order is under way or gives money back: then a shop does not go live. */
   async hasUnfinished(read: From, shopId: string): Promise<boolean> {
     const states = inStates(['PENDING_PAYMENT', 'PAID', 'COMPENSATING']).map(
-      ([status, paid]) =>
-        sql`exists (select 1 from orders where shop_id = ${shopId} and status = ${status} and payment_status = ${paid})`,
+      ([status, paid]) => sql`exists (select 1 from orders where shop_id = ${shopId} and status = ${status} and payment_status = ${paid})`,
     )
     const refunds = sql`exists (select 1 from refunds where shop_id = ${shopId} and status = 'PENDING' and resume_at is not null)`
     const rows = await read.rows(sql`select 1 as found where ${sql.join([...states, refunds], sql` or `)}`)

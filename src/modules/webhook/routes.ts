@@ -89,14 +89,14 @@ export const webhookRoutes = (deps: HttpDeps & WebhookDeps) =>
     .post(
       '/webhook-endpoints/:id/deliveries/:deliveryId/resend',
       ({ params: { id, deliveryId }, shop, actor, once }) =>
-        once(202, (write) => resendDelivery(deps, { shop, actor, write }, id, deliveryId), {
+        once(200, (write) => resendDelivery(deps, { shop, actor, write }, id, deliveryId), {
           sees: () => findDelivery(deps, shop, id, deliveryId),
         }),
       {
         access: 'ownerManagement',
         idempotent: true,
         params: DeliveryParams,
-        response: { 202: DeliveryRecord, ...errorResponses(401, 403, 404, 409, 422) },
+        response: { 200: DeliveryRecord, ...errorResponses(401, 403, 404, 409, 422) },
         detail: {
           summary: 'Send a message again',
           description:

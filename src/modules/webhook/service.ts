@@ -157,7 +157,8 @@ export async function resendDelivery(
     if (!endpoint) throw noSuchEndpoint()
     const before = await store.findDelivery(tx, endpointId, deliveryId)
     if (!before) throw noSuchDelivery()
-    if (endpoint.disabledAt !== null) throw new AppError('CONFLICT', 'Nothing is sent to this endpoint any more: remove it and register it anew')
+    if (endpoint.disabledAt !== null)
+      throw new AppError('CONFLICT', 'Nothing is sent to this endpoint any more: remove it and register it anew')
     const now = deps.clock.now()
     const attempts = before.status === 'PENDING' ? before.attempts : 0
     const after = isBeingSent(before, now) ? undefined : await store.sendAgain(tx, before, { attempts, nextAt: now, updatedAt: now })

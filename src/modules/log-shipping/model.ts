@@ -16,7 +16,12 @@ export const BackupsRecord = t.Object(
     nextAt: Time,
     last: nullable(
       t.Object(
-        { at: Instant, ageSeconds: count, bytes: integer({ minimum: 0, description: 'Of the database in it' }), durationMs: nullable(count) },
+        {
+          at: Instant,
+          ageSeconds: count,
+          bytes: integer({ minimum: 0, description: 'Of the database in it' }),
+          durationMs: nullable(count),
+        },
         { description: 'The newest that is known of, wherever it lies' },
       ),
     ),
@@ -26,7 +31,9 @@ export const BackupsRecord = t.Object(
         {
           place: t.String(),
           isNamed: t.Boolean({ description: 'False: nobody has named a place, and it is the disk of the data' }),
-          lastAt: nullable(t.String({ ...Instant, description: 'When the newest there was begun; null: there is none, or it is not known yet' })),
+          lastAt: nullable(
+            t.String({ ...Instant, description: 'When the newest there was begun; null: there is none, or it is not known yet' }),
+          ),
           ageSeconds,
           isLate: t.Boolean(),
           isRunning: t.Boolean(),

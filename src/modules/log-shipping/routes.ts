@@ -1,9 +1,9 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
+import type { BackupDeps } from '../backup/index.ts'
 import { type JobDeps, listJobs } from '../job/index.ts'
-import type { LogShippingDeps } from '../log-shipping/index.ts'
-import { type BackupDeps, backupsView } from './index.ts'
+import { backupsView, type LogShippingDeps } from './index.ts'
 import { BackupsRecord } from './model.ts'
 
 export const backupRoutes = (deps: HttpDeps & BackupDeps & JobDeps & LogShippingDeps) =>

@@ -1,8 +1,7 @@
 /** What operators are told of backups and of the shipping of the log, as this process knows it. */
-import type { LogShippingDeps } from '../log-shipping/index.ts'
 import { isoTimes } from '../../lib/records.ts'
-import type { BackupDeps } from './parts.ts'
-import { isBackupLate } from './tending.ts'
+import { type BackupDeps, isBackupLate } from '../backup/index.ts'
+import type { LogShippingDeps } from './parts.ts'
 
 type ShownDeps = Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'config' | 'clock' | 'db'> & LogShippingDeps
 
@@ -21,7 +20,10 @@ export function backupsView(deps: ShownDeps, nextAt: string | null) {
     isLate: isBackupLate(deps),
     lateAfterHours: config.backupLateHours,
     nextAt: isOn ? nextAt : null,
-    last: isOn && last ? { ...isoTimes({ at: last.at }), ageSeconds: ageOf(last.at) ?? 0, bytes: last.bytes, durationMs: roundedOf(last.durationMs) } : null,
+    last:
+      isOn && last
+        ? { ...isoTimes({ at: last.at }), ageSeconds: ageOf(last.at) ?? 0, bytes: last.bytes, durationMs: roundedOf(last.durationMs) }
+        : null,
     failures: state.failures,
     places: isOn
       ? backupPlaces.map((place) => {

@@ -5,9 +5,9 @@ import { language } from './words.ts'
 
 export type Money = { readonly amount: number; readonly currency: string }
 
-const kept = <Key extends string | undefined, T>(make: (key: Key) => T) => {
-  const made = new Map<Key, T>()
-  return (key: Key): T => {
+const kept = <T>(make: (key: string) => T) => {
+  const made = new Map<string, T>()
+  return (key: string): T => {
     const known = made.get(key)
     if (known !== undefined) return known
     const fresh = make(key)
@@ -16,7 +16,7 @@ const kept = <Key extends string | undefined, T>(make: (key: Key) => T) => {
   }
 }
 
-const moneyFormat = kept((currency: string) => {
+const moneyFormat = kept((currency) => {
   const decimals = decimalsOf(currency)
   return new Intl.NumberFormat(language, { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
@@ -48,11 +48,11 @@ export const percent = (value: number): string => ratio.format(value)
 export const percentOfBps = (bps: number): string => ratio.format(bps / 10_000)
 
 /** The shop's, where the page is about one; else the browser's. */
-const zone = (): string | undefined => shop.value?.timeZone
+const zone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** In that time zone, or in UTC where this browser knows no such one: it may be older than the server. */
 const dated = (options: Intl.DateTimeFormatOptions) =>
-  kept((timeZone?: string) => {
+  kept((timeZone) => {
     try {
       return new Intl.DateTimeFormat(language, { ...options, timeZone })
     } catch {

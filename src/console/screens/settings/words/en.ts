@@ -9,7 +9,7 @@ export default {
   logoUpload: 'Choose a picture',
   logoRemove: 'Take the logo away',
   contact: 'Contact and address',
-  contactHint: 'Stands in mails and on receipts, so that shoppers can reach you.',
+  contactHint: 'Stands on the page of every order. What shoppers answer to mails goes to the e-mail address.',
   email: 'E-mail',
   phone: 'Phone',
   line1: 'Street and number',

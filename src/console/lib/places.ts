@@ -1,6 +1,6 @@
 /** Countries, currencies and time zones for choosing: codes from one place, names in the reader's language. */
 import { countryCodes } from '../../lib/country-code.ts'
-import { isCurrency } from '../../lib/money.ts'
+import { currencies } from '../../lib/money.ts'
 import type { Choice } from '../ui/picker.tsx'
 import { country } from './format.ts'
 import { language } from './words.ts'
@@ -30,9 +30,7 @@ export async function findCountries(q: string): Promise<readonly Choice[]> {
 /** Every currency that souk knows, by its code, with its name. */
 export function currencyOptions(): readonly Option[] {
   const names = new Intl.DisplayNames(language, { type: 'currency' })
-  return Intl.supportedValuesOf('currency')
-    .filter(isCurrency)
-    .map((code) => [code, `${code} · ${names.of(code) ?? code}`])
+  return currencies.map((code) => [code, `${code} · ${names.of(code) ?? code}`])
 }
 
 /** @param present the one that is there, in case this browser lists it under another name */

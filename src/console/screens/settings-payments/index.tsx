@@ -137,7 +137,16 @@ function Details({ method, draft }: { method: (typeof methods)[number]; draft: D
 
 function Accounts() {
   const accounts = useResource('', (signal) => ok(api.GET('/shops/v2/processor-accounts', { signal })))
-  const modes = (list: readonly string[]) => (list.length === 0 ? '–' : list.map((mode) => <State key={mode} of={mode} />))
+  const modes = (list: readonly string[]) =>
+    list.length === 0 ? (
+      '–'
+    ) : (
+      <span class="row tight">
+        {list.map((mode) => (
+          <State key={mode} of={mode} />
+        ))}
+      </span>
+    )
   return (
     <Section title={w('accounts')} hint={w('accountsHint')}>
       <Loaded of={accounts}>
@@ -146,7 +155,7 @@ function Accounts() {
             <Empty title={c('nothing')} />
           ) : (
             <Table
-              caption={w('accounts')}
+              caption={w('processors')}
               columns={[
                 { key: 'processor', title: w('processor'), main: true, cell: ({ processor }) => processorName(processor) },
                 { key: 'own', title: w('own'), cell: ({ accounts: own }) => modes(own.map(({ mode }) => mode)) },

@@ -36,6 +36,7 @@ export default {
   on: 'مفعّلة',
   off: 'معطّلة',
   processor: 'معالج الدفع',
+  processors: 'معالجو الدفع',
   processorAuto: 'متروك مفتوحًا',
   publishableKey: 'المفتاح العلني',
   publishableKeyHint: 'تعرضه صفحات الدفع للجميع. ليس مفتاحًا سريًا أبدًا. فارغ: مفتاح الحساب.',

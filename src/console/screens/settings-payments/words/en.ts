@@ -33,6 +33,7 @@ export default {
   on: 'On',
   off: 'Off',
   processor: 'Processor',
+  processors: 'Processors',
   processorAuto: 'Left open',
   publishableKey: 'Publishable key',
   publishableKeyHint: 'Payment pages show it to everybody. Never a secret key. Empty: that of the account.',

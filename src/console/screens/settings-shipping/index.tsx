@@ -41,9 +41,10 @@ export default function Shipping() {
   const methods = useResource('', read)
   const { method: code, new: isNew } = query.of
   const isOne = code !== undefined || isNew !== undefined
+  const named = code === undefined ? w('newMethod') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
   return (
     <Page
-      title={isOne ? (code ?? w('newMethod')) : w('title')}
+      title={isOne ? named : w('title')}
       subtitle={isOne ? undefined : w('subtitle')}
       {...(isOne ? { back: { href: at('settings', 'shipping'), text: w('title') } } : {})}
       actions={

@@ -44,8 +44,9 @@ const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractio
 /** A part of one, such as 0.034, as a percentage. */
 export const percent = (value: number): string => ratio.format(value)
 
+const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
-export const percentOfBps = (bps: number): string => ratio.format(bps / 10_000)
+export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
 
 /** The shop's, where the page is about one; else the browser's. */
 const zone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone

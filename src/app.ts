@@ -9,6 +9,7 @@ import { accountRoutes } from './modules/account/routes.ts'
 import { totpRoutes } from './modules/account/totp-routes.ts'
 import { accountPageRoutes } from './modules/account-page/routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
+import { chainRoutes } from './modules/attestation/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
@@ -17,6 +18,7 @@ import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/coll
 import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
 import { consoleRoutes } from './modules/console/routes.ts'
+import { consoleSessionRoutes } from './modules/console-session/routes.ts'
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerImportRoutes } from './modules/customer/import-routes.ts'
@@ -36,6 +38,7 @@ import { lenderRoutes } from './modules/lender/routes.ts'
 import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
 import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
+import { backupRoutes } from './modules/log-shipping/routes.ts'
 import { mailRoutes } from './modules/mail/routes.ts'
 import { mediaRoutes, publicMediaRoutes } from './modules/media/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
@@ -43,6 +46,7 @@ import { methodologyRoutes, publicMethodologyRoutes } from './modules/methodolog
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import { orderPageRoutes } from './modules/order-page/routes.ts'
+import { overviewRoutes } from './modules/overview/routes.ts'
 import { passwordResetRoutes } from './modules/password-reset/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
@@ -68,6 +72,7 @@ export function createApp(deps: AppDeps) {
     .use(inBothPlaces)
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
     .use(authRoutes(deps))
+    .use(consoleSessionRoutes(deps))
     .use(accountRoutes(deps))
     .use(passwordResetRoutes(deps))
     .use(accountPageRoutes(deps))
@@ -75,6 +80,7 @@ export function createApp(deps: AppDeps) {
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(hostRoutes(deps))
+    .use(overviewRoutes(deps))
     .use(staffRoutes(deps))
     .use(mailRoutes(deps))
     .use(paymentMethodRoutes(deps))
@@ -112,6 +118,8 @@ export function createApp(deps: AppDeps) {
     .use(shopAdminRoutes(deps))
     .use(paymentMethodAdminRoutes(deps))
     .use(jobRoutes(deps))
+    .use(chainRoutes(deps))
+    .use(backupRoutes(deps))
     .use(platformRoutes(deps))
     .use(healthRoutes(deps))
     .use(consoleRoutes(deps))

@@ -1,11 +1,23 @@
 import { render } from 'preact'
+import { watchLeaving } from './lib/dirty.ts'
+import { watchEvents } from './lib/live.ts'
+import { begin, watchSession } from './lib/session.ts'
+import { checkVersion } from './lib/version.ts'
+import { c } from './lib/words/common.ts'
+import { language } from './lib/words.ts'
+import { App } from './shell/app.tsx'
+import { s } from './shell/words.ts'
 import './style.css'
 
-const Hello = () => (
-  <main>
-    <h1>hello</h1>
-  </main>
-)
+document.documentElement.lang = language
+document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr'
 
+// Who is there is asked while the words are on their way.
+void begin()
+watchSession()
+watchLeaving()
+document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && checkVersion())
+await Promise.all([c.load(), s.load()])
+watchEvents()
 const root = document.getElementById('root')
-if (root) render(<Hello />, root)
+if (root) render(<App />, root)

@@ -33,6 +33,7 @@ import { drawn as pictureOf } from '../support/pictures.ts'
 import { changeProcessor } from '../support/sandbox.ts'
 import { ok } from '../support/selling.ts'
 import { methodology, walletOf } from '../support/trust.ts'
+import { givenUpDelivery } from '../support/webhooks.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 /**
@@ -48,6 +49,9 @@ const neverSucceed: Record<string, string> = {
   'POST /auth/password/reset': 'it takes a token that only a mail holds',
   'POST /auth/totp/confirm': 'it takes a code of what was begun, and logins would ask for more of them',
   'DELETE /auth/totp': 'it takes a code of a second factor that is on',
+  'POST /console/session': 'it takes the origin of the console’s own page',
+  'DELETE /console/session': 'the same',
+  'POST /console/setup': 'it takes a token that only a terminal shows, while there is no super admin',
   'POST /customer/verify': 'it takes a token that only a mail holds',
   'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
   'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
@@ -82,6 +86,7 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /v2/orders/{id}/notes': ordersToSend,
   'PATCH /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
   'POST /webhook-endpoints': noEndpoints,
+  'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': givenUp,
   'GET /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
   'PATCH /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
   'DELETE /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
@@ -403,6 +408,14 @@ async function noEndpoints(): Promise<Given> {
   const { data } = await bySecret('GET', '/webhook-endpoints?limit=100')
   for (const { id } of data) await bySecret('DELETE', `/webhook-endpoints/${id}`)
   return {}
+}
+
+/** Messages that one endpoint did not take. */
+async function givenUp(): Promise<Given> {
+  await noEndpoints()
+  const { app, everyone } = world
+  const { endpointId, id } = await givenUpDelivery(app, everyone.merchant)
+  return { id: [endpointId], deliveryId: [id] }
 }
 
 /** A processor that knows the shop. */

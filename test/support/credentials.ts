@@ -10,7 +10,7 @@ export type Credentials = Record<CredentialKind, CallOptions>
 
 /** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
 export const refused: Record<
-  Exclude<Access, 'public' | 'page' | 'login' | 'processor' | 'provider' | 'internal'>,
+  Exclude<Access, 'public' | 'page' | 'login' | 'console' | 'processor' | 'provider' | 'internal'>,
   { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
 > = {
   loggedIn: { unknown: ['secret', 'publishable', 'integration'], forbidden: [] },

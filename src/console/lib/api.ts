@@ -1,0 +1,62 @@
+/** souk's API, typed by its own document: `schema.d.ts` is made of it by `bun run console:types`. */
+import createClient from 'openapi-fetch'
+import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
+import type { components, paths } from './schema.d.ts'
+import { accessToken, renew, session } from './session.ts'
+import { shop } from './shop.ts'
+
+export { Refused }
+
+/** A record as the document names it, such as `Schema<'Order'>`. */
+export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
+
+function signed(request: Request, token: string): Request {
+  request.headers.set('authorization', `Bearer ${token}`)
+  if (shop.value && !request.headers.has('x-shop-id')) request.headers.set('x-shop-id', shop.value.id)
+  return request
+}
+
+async function sent(request: Request): Promise<Response> {
+  try {
+    return await fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)]) })
+  } catch (error) {
+    if (request.signal.aborted) throw error
+    throw unanswered()
+  }
+}
+
+/** @throws Refused for whatever is no success; a token that ended meanwhile is renewed once */
+export async function fetched(request: Request): Promise<Response> {
+  const again = request.clone()
+  const token = await accessToken()
+  let answer = await sent(signed(request, token))
+  if (answer.status === 401 && session.value?.accessToken === token) {
+    await renew()
+    if (session.value) answer = await sent(signed(again, session.value.accessToken))
+  }
+  if (!answer.ok) throw await refusalOf(answer)
+  return answer
+}
+
+/**
+ * `await ok(api.GET('/v2/orders/{id}', { params: { path: { id } } }))`: the answer, typed. Every refusal is thrown, see `fetched`.
+ */
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetched, credentials: 'omit' })
+
+/** What an answer holds. Lists answer CSV too, but not to those who do not ask for it. */
+export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, string>> => (await call).data as Exclude<T, string>
+
+/** The same with its version, for `If-Match`. */
+export async function versioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<{ data: T; etag: string }> {
+  const { data, response } = await call
+  return { data: data as T, etag: response.headers.get('etag') ?? '' }
+}
+
+/** A name for one intention, however often it is sent: `Idempotency-Key`. `crypto.randomUUID` wants a secure context. */
+export const newKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+
+/** A path of the API with its query, where the typed client does not go: files that are sent or taken along. */
+export const pathWith = (path: string, query: Readonly<Record<string, string | number | boolean | undefined>> = {}): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}

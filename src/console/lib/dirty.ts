@@ -1,0 +1,17 @@
+/** What somebody has typed and not sent yet: asked about before it is lost. */
+const held = new Set<symbol>()
+
+export const isDirty = (): boolean => held.size > 0
+
+/** Says whether something here waits to be sent. */
+export function holdDirty(name: symbol, dirty: boolean): void {
+  if (dirty) held.add(name)
+  else held.delete(name)
+}
+
+/** Before the browser closes or loads anew. */
+export function watchLeaving(): void {
+  addEventListener('beforeunload', (event) => {
+    if (isDirty()) event.preventDefault()
+  })
+}

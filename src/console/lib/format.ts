@@ -1,0 +1,91 @@
+/** Numbers, money and moments in the reader's language, in the shop's currency and time zone. */
+import { decimalOf, decimalsOf, parseAmount } from '../../lib/money.ts'
+import { shop } from './shop.ts'
+import { language } from './words.ts'
+
+export type Money = { readonly amount: number; readonly currency: string }
+
+const kept = <T>(make: (key: string) => T) => {
+  const made = new Map<string, T>()
+  return (key: string): T => {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const fresh = make(key)
+    made.set(key, fresh)
+    return fresh
+  }
+}
+
+const moneyFormat = kept((currency) => {
+  const decimals = decimalsOf(currency)
+  return new Intl.NumberFormat(language, { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+})
+
+/** An amount of minor units, exactly: it is formatted as a decimal text and never becomes a fraction. */
+export const money = ({ amount, currency }: Money): string =>
+  moneyFormat(currency).format(`${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}` as unknown as number)
+
+/** An amount as it is typed into a field, in major units: `10.50`. */
+export const moneyText = ({ amount, currency }: Money): string =>
+  `${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}`
+
+/** What was typed, or undefined where it is no amount of that currency. A comma counts as a point. */
+export function parseMoney(text: string, currency: string): Money | undefined {
+  const amount = parseAmount(text.trim().replace(',', '.'), currency)
+  return amount === undefined ? undefined : { amount, currency }
+}
+
+const plain = new Intl.NumberFormat(language)
+export const number = (value: number): string => plain.format(value)
+const dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD' })
+/** Dollars as a number of the API's `…Usd` fields. */
+export const usd = (value: number): string => dollars.format(value)
+const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
+/** A part of one, such as 0.034, as a percentage. */
+export const percent = (value: number): string => ratio.format(value)
+
+/** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
+export const percentOfBps = (bps: number): string => ratio.format(bps / 10_000)
+
+/** The shop's, where the page is about one that has one; else the browser's. */
+const zone = (): string => (shop.value as { timeZone?: string } | undefined)?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const moments = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone }))
+const days = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone }))
+export const moment = (iso: string): string => moments(zone()).format(new Date(iso))
+export const dayOf = (iso: string): string => days(zone()).format(new Date(iso))
+/** A day of the API, `2026-11-23`, which is one everywhere. */
+export const day = (text: string): string => days('UTC').format(new Date(`${text}T00:00:00Z`))
+
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+const steps = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
+/** How long ago, or ahead, by the server's clock where that is known. */
+export function ago(iso: string, now: number = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1000
+  const [unit, size] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
+  return relative.format(Math.round(seconds / size), unit)
+}
+
+const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+/** A size of a file. */
+export function bytes(size: number): string {
+  const step = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3))
+  const unit = units[step] ?? 'byte'
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }).format(
+    size / 1000 ** step,
+  )
+}
+
+const regions = new Intl.DisplayNames(language, { type: 'region' })
+/** A country by its code, in the reader's language. */
+export const country = (code: string): string => {
+  try {
+    return regions.of(code) ?? code
+  } catch {
+    return code
+  }
+}

@@ -1,0 +1,171 @@
+/** What happens on the server, as it tells it: `/v2/events` of a shop, `/admin/events`. Where it cannot be followed, the page asks again. */
+import { effect, signal } from '@preact/signals'
+import { createParser } from 'eventsource-parser'
+import { useEffect, useRef } from 'preact/hooks'
+import { accessToken, session, standing } from './session.ts'
+import { shop, shopName } from './shop.ts'
+import { checkVersion } from './version.ts'
+
+export type Happened = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
+type Listener = (happened: Happened) => void
+
+/** Whether what happens is told at present. */
+export const isLive = signal(false)
+
+const listeners = new Set<Listener>()
+const firstPauseMs = 1_000
+const longestPauseMs = 60_000
+/** The server says something every 15 seconds, if only that it is there. */
+const silenceMaxMs = 50_000
+
+/** Follows a stream until it is told to stop; begun again where it ended, after a pause that grows. */
+function follow(path: string, shopId: string | undefined): () => void {
+  let stopped = false
+  let lastId = ''
+  let pause = firstPauseMs
+  let asking: AbortController | undefined
+  let resume: ReturnType<typeof setTimeout> | undefined
+
+  async function once(): Promise<void> {
+    asking = new AbortController()
+    const mine = asking
+    let silence = setTimeout(() => mine.abort(), silenceMaxMs)
+    try {
+      const headers: Record<string, string> = { accept: 'text/event-stream', authorization: `Bearer ${await accessToken()}` }
+      if (shopId) headers['x-shop-id'] = shopId
+      if (lastId) headers['last-event-id'] = lastId
+      const answer = await fetch(path, { headers, credentials: 'omit', signal: mine.signal })
+      // Refused for good, such as where the operator's screens are: asked again seldom.
+      if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
+      if (!answer.ok || !answer.body) return
+      isLive.value = true
+      const parser = createParser({
+        onEvent({ id, event, data }) {
+          pause = firstPauseMs
+          if (id) lastId = id
+          tell({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
+        },
+      })
+      for await (const text of answer.body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
+        clearTimeout(silence)
+        silence = setTimeout(() => mine.abort(), silenceMaxMs)
+        parser.feed(text)
+      }
+    } catch {
+      // Away, or aborted: begun again below.
+    } finally {
+      clearTimeout(silence)
+      isLive.value = false
+    }
+  }
+
+  async function go(): Promise<void> {
+    while (!stopped && session.value) {
+      await once()
+      if (stopped) return
+      void checkVersion()
+      await new Promise<void>((done) => {
+        resume = setTimeout(done, pause * (0.5 + Math.random()))
+        // Nobody looks: the next look is when somebody does.
+        if (document.visibilityState === 'hidden') document.addEventListener('visibilitychange', () => done(), { once: true })
+      })
+      pause = Math.min(pause * 2, longestPauseMs)
+    }
+  }
+  void go()
+  return () => {
+    stopped = true
+    asking?.abort()
+    clearTimeout(resume)
+  }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
+
+const tell = (happened: Happened) => {
+  for (const listener of [...listeners]) listener(happened)
+}
+
+/** Follows what the page that is shown is about, for as long as somebody is logged in. */
+export function watchEvents(): void {
+  let following: { of: string; stop: () => void } | undefined
+  effect(() => {
+    const isIn = standing.value === 'in'
+    const path = shop.value
+      ? '/v2/events'
+      : session.value?.roles.includes('SUPER_ADMIN') && shopName.value === undefined
+        ? '/admin/events'
+        : undefined
+    const of = isIn && path ? `${path} ${shop.value?.id ?? ''}` : ''
+    if (following?.of === of) return
+    following?.stop()
+    following = of && path ? { of, stop: follow(path, shop.value?.id) } : undefined
+  })
+}
+
+const firstLookMs = 2_000
+const longestLookMs = 60_000
+/** Several things that happen at once are looked at together. */
+const gatherMs = 300
+
+/**
+ * Reads anew when something of these names happens (`order.*`, `import.finished`), and where that cannot be followed, from time to time,
+ * ever more seldom.
+ * @param names patterns; `resync` always counts: the server could not tell what was missed
+ * @param of whether an event is about what is shown
+ */
+export function useLive(names: readonly string[], reload: () => unknown, of: (happened: Happened) => boolean = () => true): void {
+  const latest = useRef({ reload, of })
+  latest.current = { reload, of }
+  const key = names.join(' ')
+  useEffect(() => {
+    const patterns = key.split(' ')
+    const concerns = (event: string) =>
+      event === 'resync' || patterns.some((name) => (name.endsWith('*') ? event.startsWith(name.slice(0, -1)) : event === name))
+    let gathering: ReturnType<typeof setTimeout> | undefined
+    let looking: ReturnType<typeof setTimeout> | undefined
+    let pause = firstLookMs
+    const look = () => {
+      looking = setTimeout(look, pause)
+      pause = Math.min(pause * 1.5, longestLookMs)
+      if (!isLive.value && document.visibilityState === 'visible' && session.value) void latest.current.reload()
+    }
+    looking = setTimeout(look, pause)
+    const listener: Listener = (happened) => {
+      if (!concerns(happened.event) || (happened.event !== 'resync' && !latest.current.of(happened))) return
+      pause = firstLookMs
+      gathering ??= setTimeout(() => {
+        gathering = undefined
+        void latest.current.reload()
+      }, gatherMs)
+    }
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+      clearTimeout(gathering)
+      clearTimeout(looking)
+    }
+  }, [key])
+}
+
+/** Calls back with each event of these names, for pages that show a progress. */
+export function useEvents(names: readonly string[], listener: Listener): void {
+  const latest = useRef(listener)
+  latest.current = listener
+  const key = names.join(' ')
+  useEffect(() => {
+    const patterns = key.split(' ')
+    const mine: Listener = (happened) => {
+      if (patterns.some((name) => (name.endsWith('*') ? happened.event.startsWith(name.slice(0, -1)) : happened.event === name)))
+        latest.current(happened)
+    }
+    listeners.add(mine)
+    return () => void listeners.delete(mine)
+  }, [key])
+}

@@ -1,0 +1,36 @@
+/** souk refused, or could not. `message` is souk's, in English, and names the field that is wrong. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  constructor(
+    /** Of the answer; 0 where there was none at all. */
+    readonly status: number,
+    message: string,
+    /** A word that stands for the cause, such as `TOTP_REQUIRED`. */
+    readonly code: string | undefined,
+    /** By this whoever runs souk finds what happened in its log. */
+    readonly requestId: string | null,
+    /** After so many seconds the same may be asked again. */
+    readonly retryAfter: number | null,
+  ) {
+    super(message)
+  }
+}
+
+/** What an answer that is no success says. Whoever stands between may answer something else than JSON. */
+export async function refusalOf(answer: Response): Promise<Refused> {
+  const said = (await answer.json().catch(() => ({}))) as { message?: unknown; error?: unknown }
+  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN)
+  return new Refused(
+    answer.status,
+    typeof said.message === 'string' ? said.message : answer.statusText,
+    typeof said.error === 'string' ? said.error : undefined,
+    answer.headers.get('x-request-id'),
+    Number.isFinite(retryAfter) ? retryAfter : null,
+  )
+}
+
+/** There was no answer: the server is away, the network is, or it took too long. */
+export const unanswered = () => new Refused(0, '', undefined, null, null)
+
+/** For so long an answer is waited for, in milliseconds: souk answers within 28 seconds. */
+export const patienceMs = 40_000

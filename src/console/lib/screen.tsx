@@ -1,0 +1,35 @@
+/** A screen: loaded when it is first shown, with its words in the reader's language. */
+import type { ComponentType } from 'preact'
+import lazy from 'preact-iso/lazy'
+import type { IconName } from '../ui/icon.tsx'
+import type { StaffRole } from './session.ts'
+import { reloadForMissing } from './version.ts'
+
+export type Area = 'shop' | 'net' | 'account'
+export type Group = 'day' | 'catalog' | 'people' | 'content' | 'money' | 'network' | 'operations' | 'trust' | 'review'
+
+export type Screen = {
+  /** Below /console, with `:name` for what differs. */
+  readonly path: string
+  readonly area: Area
+  /** Who is shown it, where it is not everybody of the area: what they may do, souk decides. */
+  readonly roles?: readonly StaffRole[]
+  /** Where it stands in the menu, and under which of the shell's words; screens that others lead to have none. */
+  readonly nav?: { readonly group: Group; readonly icon: IconName; readonly word: string; readonly below?: true }
+  readonly component: ComponentType & { preload?: () => unknown }
+}
+
+type Words = { load(): Promise<void> }
+
+/** @param words catalogs that it wants beside the common one */
+export const screen = (load: () => Promise<{ default: ComponentType }>, ...words: readonly Words[]): Screen['component'] =>
+  lazy(async () => {
+    try {
+      const [module] = await Promise.all([load(), ...words.map((one) => one.load())])
+      return module
+    } catch (error) {
+      // It is of another version than the page, or the server is away.
+      reloadForMissing()
+      throw error
+    }
+  }) as Screen['component']

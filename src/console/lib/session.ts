@@ -1,0 +1,175 @@
+/**
+ * Who is at the console. The access token is in memory alone; what renews it is in a cookie that no script can read. Renewals go one after
+ * another over all tabs, because each spends the cookie of the one before.
+ */
+import { computed, signal } from '@preact/signals'
+import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
+import type { components } from './schema.d.ts'
+
+export type Place = components['schemas']['ShopOfStaff']
+export type StaffRole = Place['role']
+
+export type Session = {
+  readonly accessToken: string
+  /** By the clock of this page that only goes forward: the clock on the wall may be wrong. */
+  readonly expiresAt: number
+  readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
+  readonly shops: readonly Place[]
+}
+
+/** `asking`: it is not known yet. `setup`: nobody runs this souk yet. `away`: souk does not answer. */
+export type Standing = 'asking' | 'out' | 'setup' | 'away' | 'in'
+
+export const standing = signal<Standing>('asking')
+export const session = signal<Session | undefined>(undefined)
+/** Why somebody is out who was in, for the page to say. */
+export const leftBecause = signal<'idle' | 'ended' | undefined>(undefined)
+
+export const isOperator = computed(() => session.value?.roles.includes('SUPER_ADMIN') ?? false)
+export const shops = computed(() => session.value?.shops ?? [])
+
+type Answer = { accessToken: string; expiresIn: number; roles: Session['roles']; shops: Session['shops'] }
+type Told = { kind: 'renewed'; answer: Answer } | { kind: 'out'; because: 'idle' | 'ended' | undefined } | { kind: 'active' }
+
+const tabs = new BroadcastChannel('souk-console')
+const told = (message: Told) => tabs.postMessage(message)
+
+/** Renewed when so much of a token's time is left, as a part of it: never in the middle of what somebody does. */
+const renewedBefore = 0.2
+/** Without a key, a press or a touch in any tab for so long, whoever sits there has gone. */
+export const idleMaxMs = 30 * 60_000
+
+function enter(answer: Answer): void {
+  const { accessToken, expiresIn, roles, shops } = answer
+  session.value = { accessToken, expiresAt: performance.now() + expiresIn * 1000, roles, shops }
+  leftBecause.value = undefined
+  standing.value = 'in'
+}
+
+function leave(because: 'idle' | 'ended' | undefined, to: Standing = 'out'): void {
+  const wasIn = standing.value === 'in'
+  session.value = undefined
+  leftBecause.value = wasIn ? because : leftBecause.value
+  standing.value = to
+}
+
+async function ask(path: '/console/session' | '/console/setup', method: 'POST' | 'DELETE', body?: object): Promise<Response> {
+  try {
+    return await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      signal: AbortSignal.timeout(patienceMs),
+      ...(method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) } : {}),
+    })
+  } catch {
+    throw unanswered()
+  }
+}
+
+/** Holds a lock over all tabs. Where a browser has none (no secure context), this tab is the only one that counts. */
+const alone = <T>(work: () => Promise<T>): Promise<T> =>
+  'locks' in navigator ? (navigator.locks.request('souk-console-session', work) as Promise<T>) : work()
+
+let renewing: Promise<void> | undefined
+
+/**
+ * Takes new tokens by the cookie, or those that another tab has just taken.
+ * @throws Refused where souk does not answer; that nobody is logged in is no error
+ */
+export function renew(): Promise<void> {
+  const before = session.value?.accessToken
+  renewing ??= alone(async () => {
+    // While this tab waited for its turn, another one was at it, and told.
+    await new Promise((resume) => setTimeout(resume))
+    if (session.value !== undefined && session.value.accessToken !== before) return
+    const answer = await ask('/console/session', 'POST')
+    if (answer.ok) {
+      const given = (await answer.json()) as Answer
+      enter(given)
+      told({ kind: 'renewed', answer: given })
+      return
+    }
+    const refusal = await refusalOf(answer)
+    if (refusal.code === 'SETUP_REQUIRED') return leave(undefined, 'setup')
+    if (refusal.status !== 401 && refusal.status !== 403) throw refusal
+    leave('ended')
+    told({ kind: 'out', because: 'ended' })
+  }).finally(() => {
+    renewing = undefined
+  })
+  return renewing
+}
+
+/** Asks for the first time who is there. */
+export async function begin(): Promise<void> {
+  try {
+    await renew()
+  } catch {
+    standing.value = 'away'
+  }
+}
+
+/** @throws Refused, with `TOTP_REQUIRED` where a second factor is asked for */
+export async function logIn(credentials: { email: string; password: string; code?: string }): Promise<void> {
+  const answer = await ask('/console/session', 'POST', credentials)
+  if (!answer.ok) throw await refusalOf(answer)
+  const given = (await answer.json()) as Answer
+  enter(given)
+  told({ kind: 'renewed', answer: given })
+}
+
+/** Makes the first super admin, by the token that the terminal printed. @throws Refused */
+export async function setUp(asked: { token: string; email: string; password: string }): Promise<void> {
+  const answer = await ask('/console/setup', 'POST', asked)
+  if (!answer.ok) throw await refusalOf(answer)
+  enter((await answer.json()) as Answer)
+}
+
+/** Ends the session, here and on the server. */
+export async function logOut(because?: 'idle'): Promise<void> {
+  leave(because)
+  told({ kind: 'out', because })
+  await ask('/console/session', 'DELETE').catch(() => undefined)
+}
+
+/**
+ * A token that holds for a while.
+ * @throws Refused 401 when nobody is logged in any more
+ */
+export async function accessToken(): Promise<string> {
+  const held = session.value
+  if (held && held.expiresAt > performance.now()) return held.accessToken
+  await renew()
+  if (!session.value) throw new Refused(401, '', 'LOGGED_OUT', null, null)
+  return session.value.accessToken
+}
+
+tabs.onmessage = ({ data }: MessageEvent<Told>) => {
+  if (data.kind === 'active') lastActive = performance.now()
+  else if (data.kind === 'renewed') enter(data.answer)
+  else if (standing.value === 'in') leave(data.because)
+}
+
+let lastActive = performance.now()
+let lastTold = 0
+function noteActive(): void {
+  lastActive = performance.now()
+  if (lastActive - lastTold < 10_000) return
+  lastTold = lastActive
+  told({ kind: 'active' })
+}
+
+/** Looks from time to time whether to renew and whether somebody is there still. */
+export function watchSession(): void {
+  for (const event of ['pointerdown', 'keydown', 'touchstart', 'wheel'])
+    addEventListener(event, noteActive, { passive: true, capture: true })
+  const look = () => {
+    const held = session.value
+    if (!held) return
+    if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')
+    const left = held.expiresAt - performance.now()
+    if (left < (renewedBefore + Math.random() * 0.05) * 3_600_000) renew().catch(() => undefined)
+  }
+  setInterval(look, 15_000)
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && look())
+}

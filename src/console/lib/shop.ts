@@ -1,0 +1,26 @@
+/** The shop that the page is about: the one that its address names. */
+import { computed, signal } from '@preact/signals'
+import { type Place, type StaffRole, session, shops } from './session.ts'
+
+/** Its handle, out of the address; undefined on pages that are about none. */
+export const shopName = signal<string | undefined>(undefined)
+
+export const shop = computed<Place | undefined>(() => shops.value.find(({ name }) => name === shopName.value))
+
+/** What somebody is in the shop that the page is about. */
+export const role = computed<StaffRole | undefined>(() => shop.value?.role)
+
+export const mayManage = computed(() => role.value === 'OWNER' || role.value === 'MANAGER')
+export const mayFulfil = computed(() => mayManage.value || role.value === 'FULFILMENT')
+export const isOwner = computed(() => role.value === 'OWNER')
+
+/** Puts a shop as it is after a change in the place of the one that is known. */
+export function shopChanged(changed: Partial<Place> & { id: string }): void {
+  if (!session.value) return
+  session.value = { ...session.value, shops: session.value.shops.map((one) => (one.id === changed.id ? { ...one, ...changed } : one)) }
+}
+
+/** The address of a page of this shop: `at('orders', id)`. */
+export const at = (...parts: string[]): string => `/console/s/${[shopName.value ?? '', ...parts].map(encodeURIComponent).join('/')}`
+/** The address of a page of the operator's. */
+export const net = (...parts: string[]): string => `/console/net/${parts.map(encodeURIComponent).join('/')}`

@@ -1,0 +1,79 @@
+/** Sends a file, and says how far it is: `fetch` cannot say that. */
+
+import { patienceMs, Refused, unanswered } from './refused.ts'
+import { accessToken, renew } from './session.ts'
+import { shop } from './shop.ts'
+
+export type Uploading = {
+  readonly method?: 'POST' | 'PUT'
+  readonly type: string
+  /** Of the bytes that have left, from 0 to 1. */
+  readonly onProgress?: (part: number) => void
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * Sends one raw body and answers what came back as JSON.
+ * @throws Refused
+ */
+export async function upload<T>(path: string, body: Blob, options: Uploading): Promise<T> {
+  const first = await once<T>(path, body, options, await accessToken())
+  if (!(first instanceof Refused)) return first
+  if (first.status !== 401) throw first
+  await renew()
+  const second = await once<T>(path, body, options, await accessToken())
+  if (second instanceof Refused) throw second
+  return second
+}
+
+function once<T>(
+  path: string,
+  body: Blob,
+  { method = 'POST', type, onProgress, signal, headers = {} }: Uploading,
+  token: string,
+): Promise<T | Refused> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open(method, path)
+    request.setRequestHeader('content-type', type)
+    request.setRequestHeader('authorization', `Bearer ${token}`)
+    if (shop.value) request.setRequestHeader('x-shop-id', shop.value.id)
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
+    request.upload.onprogress = ({ loaded, total }) => onProgress?.(total === 0 ? 1 : loaded / total)
+    // Of a large file only silence after its end counts.
+    request.upload.onload = () => {
+      request.timeout = performance.now() - begun + patienceMs * 3
+    }
+    const begun = performance.now()
+    request.onload = () => {
+      const ok = request.status >= 200 && request.status < 300
+      const said = jsonIn(request.responseText)
+      if (ok) return resolve(said as T)
+      const { message, error } = (said ?? {}) as { message?: string; error?: string }
+      const retryAfter = Number(request.getResponseHeader('retry-after') ?? Number.NaN)
+      resolve(
+        new Refused(
+          request.status,
+          message ?? request.statusText,
+          error,
+          request.getResponseHeader('x-request-id'),
+          Number.isFinite(retryAfter) ? retryAfter : null,
+        ),
+      )
+    }
+    request.onerror = () => reject(unanswered())
+    request.ontimeout = () => reject(unanswered())
+    request.onabort = () => reject(new DOMException('stopped', 'AbortError'))
+    signal?.addEventListener('abort', () => request.abort(), { once: true })
+    request.send(body)
+  })
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,60 @@
+/** The languages of the console. A catalog is one object a language; a screen has its own, which is loaded with it. */
+
+export const languages = { en: 'English', ar: 'العربية', mn: 'Монгол' } as const
+export type Language = keyof typeof languages
+
+const remembered = 'souk-console-language'
+const isLanguage = (tag: string | null): tag is Language => tag !== null && Object.hasOwn(languages, tag)
+
+/** What was chosen, else the first of the browser's that there is. */
+export const language: Language = (() => {
+  const chosen = localStorage.getItem(remembered)
+  if (isLanguage(chosen)) return chosen
+  return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en'
+})()
+
+/** Whatever has been said in another language is said anew: the page begins again. */
+export function chooseLanguage(tag: Language): void {
+  localStorage.setItem(remembered, tag)
+  location.reload()
+}
+
+/** A text with `{name}` where a value goes; or several by number, which `n` decides. */
+export type Message = string | ({ readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>)
+export type Values = Readonly<Record<string, string | number>>
+
+const plurals = new Intl.PluralRules(language)
+const numbers = new Intl.NumberFormat(language)
+
+export function said(message: Message, values: Values = {}): string {
+  const text = typeof message === 'string' ? message : (message[plurals.select(Number(values['n']))] ?? message.other)
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name] ?? ''
+    return typeof value === 'number' ? numbers.format(value) : value
+  })
+}
+
+/** A catalog in another language than English: the same texts. */
+export type Translation<Words> = Readonly<Record<keyof Words, Message>>
+
+type Loaders<Words> = { readonly en: () => Promise<{ default: Words }> } & {
+  readonly [Tag in Exclude<Language, 'en'>]: () => Promise<{ default: Translation<Words> }>
+}
+
+/**
+ * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once loaded `w('title')`, `w('items', { n: 3 })`.
+ * The English one says which texts there are; another that lacks one does not compile.
+ */
+export function catalog<Words extends Readonly<Record<string, Message>>>(loaders: Loaders<Words>) {
+  let words: Readonly<Record<keyof Words, Message>> | undefined
+  const w = (key: keyof Words & string, values?: Values): string => {
+    const message = words?.[key]
+    return message === undefined ? '' : said(message, values)
+  }
+  w.load = async (): Promise<void> => {
+    words ??= (await loaders[language]()).default
+  }
+  /** Whether there is such a text, for keys that come from outside, such as states. */
+  w.has = (key: string): key is keyof Words & string => words !== undefined && Object.hasOwn(words, key)
+  return w
+}

@@ -1,0 +1,10 @@
+import { catalog } from '../words.ts'
+
+/** What every screen says; loaded before the first one. */
+export const c = catalog({ en: () => import('./en.ts'), ar: () => import('./ar.ts'), mn: () => import('./mn.ts') })
+
+/** A state of the API in words; one that is new here, as it stands. */
+export const stateName = (state: string): string => {
+  const key = `state.${state}`
+  return c.has(key) ? c(key) : state
+}

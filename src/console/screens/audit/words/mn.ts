@@ -1,0 +1,6 @@
+import type { Translation } from '../../../lib/words.ts'
+import type en from './en.ts'
+
+export default {
+  title: 'Audit',
+} satisfies Translation<typeof en>

@@ -1,0 +1,3 @@
+export default {
+  title: 'Backups',
+} as const

@@ -1,0 +1,3 @@
+export default {
+  title: 'Registries',
+} as const

@@ -1,0 +1,6 @@
+import { Page } from '../../ui/page.tsx'
+import { w } from '../repayments/words.ts'
+
+export default function Screen() {
+  return <Page title={w('title')} />
+}

@@ -1,0 +1,3 @@
+export default {
+  title: 'Repayments',
+} as const

@@ -1,0 +1,6 @@
+import { Page } from '../../ui/page.tsx'
+import { w } from '../settings-webhooks/words.ts'
+
+export default function Screen() {
+  return <Page title={w('title')} />
+}

@@ -1,0 +1,164 @@
+import { useEffect } from 'preact/hooks'
+import { ErrorBoundary } from 'preact-iso/lazy'
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
+import { isDirty } from '../lib/dirty.ts'
+import type { Screen } from '../lib/screen.tsx'
+import { begin, isOperator, type Place, session, shops, standing } from '../lib/session.ts'
+import { role, shop, shopName } from '../lib/shop.ts'
+import { isOutdated } from '../lib/version.ts'
+import { c } from '../lib/words/common.ts'
+import { screens } from '../screens.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { confirm, Questions } from '../ui/dialog.tsx'
+import { Empty, Page } from '../ui/page.tsx'
+import { Toasts } from '../ui/toast.tsx'
+import { Frame } from './frame.tsx'
+import { Door } from './login.tsx'
+import { s } from './words.ts'
+
+/** The whole console: who is not in stands before the door; whoever is sees the screen of the address. */
+export const App = () => (
+  <LocationProvider scope="/console">
+    <Leaving />
+    <Standing />
+    <Questions />
+    <Toasts />
+  </LocationProvider>
+)
+
+/** Asks before links take one away from what was typed. */
+function Leaving() {
+  const { route } = useLocation()
+  useEffect(() => {
+    async function ask(event: MouseEvent): Promise<void> {
+      if (!isDirty() || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
+      const link = event.composedPath().find((one): one is HTMLAnchorElement => one instanceof HTMLAnchorElement && one.href !== '')
+      if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      if (await confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true }))
+        route(link.href.slice(location.origin.length))
+    }
+    addEventListener('click', ask, { capture: true })
+    return () => removeEventListener('click', ask, { capture: true })
+  }, [route])
+  return null
+}
+
+function Standing() {
+  switch (standing.value) {
+    case 'asking':
+      return <div class="splash" role="status" aria-label={c('loading')} />
+    case 'away':
+      return (
+        <main class="door">
+          <h1>{s('awayTitle')}</h1>
+          <p>{c('away')}</p>
+          <Button kind="primary" onPress={begin}>
+            {c('retry')}
+          </Button>
+        </main>
+      )
+    case 'in':
+      return <Inside />
+    default:
+      return <Door />
+  }
+}
+
+function Inside() {
+  const { path } = useLocation()
+  const named = /^\/console\/s\/([^/]+)/.exec(path)?.[1]
+  const name = named === undefined ? undefined : decodeURIComponent(named)
+  // Set before the screens are drawn: they read by it.
+  if (shopName.peek() !== name) shopName.value = name
+  return (
+    <Frame>
+      {isOutdated.value && (
+        <div class="banner" role="status">
+          {c('outdated')} <Button onPress={() => location.reload()}>{c('reload')}</Button>
+        </div>
+      )}
+      <ErrorBoundary>
+        <Router>
+          {[
+            ...screens.map((screen) => <Route key={screen.path} path={`/console${screen.path}`} component={guarded(screen)} />),
+            <Route key="start" path="/console" component={Start} />,
+            <Route key="missing" default component={Missing} />,
+          ]}
+        </Router>
+      </ErrorBoundary>
+    </Frame>
+  )
+}
+
+const guards = new Map<Screen, () => preact.JSX.Element>()
+/** Each screen for those whom it is for; whoever comes by a link that is not for them is told. */
+function guarded(screen: Screen): () => preact.JSX.Element {
+  const known = guards.get(screen)
+  if (known) return known
+  const Component = screen.component
+  const made = () => {
+    const { path } = useLocation()
+    if (screen.area === 'shop' && !shop.value) return <Missing />
+    if (screen.area === 'net' && !isOperator.value) return <NotYours />
+    if (screen.roles && !(role.value && screen.roles.includes(role.value))) return <NotYours />
+    // Another record is another page: nothing of the one before stays.
+    return <Component key={path} />
+  }
+  guards.set(screen, made)
+  return made
+}
+
+const Missing = () => (
+  <Page title={c('missing')}>
+    <Empty title={c('missing')} text={c('missingText')} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
+  </Page>
+)
+const NotYours = () => (
+  <Page title={c('notYours')}>
+    <Empty icon="shield" title={c('notYours')} text={c('notYoursText')} />
+  </Page>
+)
+
+const lastShop = 'souk-console-shop'
+
+/** Where one begins: the operator at the network, a merchant in the shop that they were in last. */
+function Start() {
+  const { route } = useLocation()
+  const places = shops.value
+  const before = places.find(({ name }) => name === localStorage.getItem(lastShop))
+  const only = places.length === 1 ? places[0] : before
+  const to = isOperator.value ? '/console/net' : only ? `/console/s/${encodeURIComponent(only.name)}` : undefined
+  useEffect(() => {
+    if (to) route(to, true)
+  }, [to, route])
+  if (to) return <div />
+  if (places.length === 0)
+    return (
+      <Page title={s('noShop')}>
+        <Empty icon="people" title={s('noShop')} text={s('noShopText')} />
+      </Page>
+    )
+  return (
+    <Page title={s('chooseShop')} subtitle={s('chooseShopText')}>
+      <ul class="choices-list">
+        {places.map((place: Place) => (
+          <li key={place.id}>
+            <a href={`/console/s/${encodeURIComponent(place.name)}`}>
+              <strong>
+                <bdi>{place.title}</bdi>
+              </strong>
+              <span class="faint">{place.name}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Page>
+  )
+}
+
+/** Which shop to begin with next time. */
+export function rememberShop(): void {
+  if (shop.value && session.value) localStorage.setItem(lastShop, shop.value.name)
+}

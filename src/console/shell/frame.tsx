@@ -1,0 +1,159 @@
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { isLive } from '../lib/live.ts'
+import type { Group, Screen } from '../lib/screen.tsx'
+import { isOperator, logOut, shops } from '../lib/session.ts'
+import { role, shop } from '../lib/shop.ts'
+import { chooseLanguage, type Language, language, languages } from '../lib/words.ts'
+import { screens } from '../screens.ts'
+import { Button } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { rememberShop } from './app.tsx'
+import { openPalette, Palette } from './palette.tsx'
+import { s } from './words.ts'
+
+const groups: readonly Group[] = ['day', 'catalog', 'people', 'content', 'money', 'network', 'review', 'operations', 'trust']
+
+/** The screens of the menu for whoever is logged in, where they are. */
+export const menu = (): readonly Screen[] =>
+  screens.filter(
+    ({ nav, area, roles }) =>
+      nav &&
+      (area === 'shop'
+        ? shop.value !== undefined && (!roles || (role.value !== undefined && roles.includes(role.value)))
+        : isOperator.value),
+  )
+/** A screen's name in the menu. */
+export const nameOf = ({ nav }: Screen): string => (nav && s.has(nav.word) ? s(nav.word) : '')
+/** Its address in the shop that the page is about. */
+export const hrefOf = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`
+
+/** On a phone the menu is opened; on a desk it is always there. */
+const isOpen = signal(false)
+
+export function Frame({ children }: { children: ComponentChildren }) {
+  const { path } = useLocation()
+  useEffect(() => {
+    isOpen.value = false
+    rememberShop()
+  }, [path])
+  const here = menu()
+  // The screen that one is on, or the nearest above it.
+  const current = here
+    .filter((screen) => path === hrefOf(screen) || path.startsWith(`${hrefOf(screen)}/`))
+    .sort((a, b) => b.path.length - a.path.length)[0]
+  return (
+    <div class={isOpen.value ? 'frame open' : 'frame'}>
+      <a class="skip" href="#main">
+        {s('skip')}
+      </a>
+      <header class="top">
+        <button
+          type="button"
+          class="button quiet menu-button"
+          aria-expanded={isOpen.value}
+          aria-controls="menu"
+          aria-label={s('menu')}
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
+          <Icon name={isOpen.value ? 'close' : 'menu'} />
+        </button>
+        <Whereabouts />
+        <button type="button" class="palette-button" aria-label={s('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+          <Icon name="search" />
+          <span>{s('palette')}</span>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <span
+          class={isLive.value ? 'live on' : 'live'}
+          role="img"
+          aria-label={isLive.value ? s('live') : s('notLive')}
+          title={isLive.value ? s('live') : s('notLive')}
+        />
+      </header>
+      <nav id="menu" aria-label={s('mainMenu')}>
+        {groups.map((group) => {
+          const of = here.filter(({ nav }) => nav?.group === group)
+          return (
+            of.length > 0 && (
+              <section key={group} aria-label={s(`group.${group}`)}>
+                <h2>{s(`group.${group}`)}</h2>
+                <ul>
+                  {of.map((screen) => (
+                    <li key={screen.path} class={screen.nav?.below ? 'below' : undefined}>
+                      <a
+                        href={hrefOf(screen)}
+                        aria-current={screen === current ? 'page' : undefined}
+                        onPointerEnter={() => screen.component.preload?.()}
+                      >
+                        {screen.nav && <Icon name={screen.nav.icon} />}
+                        <span>{nameOf(screen)}</span>
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )
+          )
+        })}
+        <footer>
+          <a href="/console/account" aria-current={path === '/console/account' ? 'page' : undefined}>
+            <Icon name="people" />
+            <span>{s('account')}</span>
+          </a>
+          <a href="/docs" target="_blank" rel="noreferrer">
+            <Icon name="book" />
+            <span>{s('docs')}</span>
+          </a>
+          <label class="language">
+            <span class="unseen">{s('language')}</span>
+            <select value={language} onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}>
+              {Object.entries(languages).map(([tag, name]) => (
+                <option key={tag} value={tag} lang={tag}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Button icon="out" onPress={() => logOut()}>
+            {s('logout')}
+          </Button>
+        </footer>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {shop.value?.mode === 'TEST' && path.startsWith('/console/s/') && <p class="test-mode">{s('testMode')}</p>}
+        {children}
+      </main>
+      <Palette />
+    </div>
+  )
+}
+
+/** Which shop this is, or that it is the network; with a choice where there is one. */
+function Whereabouts() {
+  const { route } = useLocation()
+  const places = shops.value
+  const here = shop.value
+  const name = here ? here.title || here.name : isOperator.value ? s('operator') : 'souk'
+  if (places.length < 2)
+    return (
+      <a class="brand" href="/console">
+        <bdi>{name}</bdi>
+      </a>
+    )
+  return (
+    <label class="brand">
+      <span class="unseen">{s('chooseShop')}</span>
+      <select value={here?.name ?? ''} onChange={({ currentTarget }) => route(`/console/s/${encodeURIComponent(currentTarget.value)}`)}>
+        {!here && <option value="">{s('chooseShop')}</option>}
+        {places.map((place) => (
+          <option key={place.id} value={place.name}>
+            {place.title || place.name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}

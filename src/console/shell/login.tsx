@@ -1,0 +1,131 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { Refused, refusalOf, unanswered } from '../lib/refused.ts'
+import { leftBecause, logIn, setUp, standing } from '../lib/session.ts'
+import { chooseLanguage, type Language, language, languages } from '../lib/words.ts'
+import { Note } from '../ui/bits.tsx'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/fields.tsx'
+import { Form } from '../ui/form.tsx'
+import { s } from './words.ts'
+
+/** What whoever is not in sees: the login, or the first run. */
+export function Door() {
+  const [forgot, setForgot] = useState(false)
+  const title = standing.value === 'setup' ? s('setupTitle') : forgot ? s('forgotTitle') : s('loginTitle')
+  useEffect(() => {
+    document.title = title
+  }, [title])
+  return (
+    <main class="door">
+      <p class="mark" aria-hidden="true">
+        souk<span>.</span>
+      </p>
+      <h1>{title}</h1>
+      {!isSecureContext && <Note tone="warn">{s('insecure')}</Note>}
+      {standing.value === 'setup' ? (
+        <Setup />
+      ) : forgot ? (
+        <Forgot onBack={() => setForgot(false)} />
+      ) : (
+        <Login onForgot={() => setForgot(true)} />
+      )}
+      <label class="language">
+        <span class="unseen">{s('language')}</span>
+        <select value={language} onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}>
+          {Object.entries(languages).map(([tag, name]) => (
+            <option key={tag} value={tag} lang={tag}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </main>
+  )
+}
+
+function Login({ onForgot }: { onForgot: () => void }) {
+  const email = useSignal('')
+  const password = useSignal('')
+  const code = useSignal('')
+  const [wantsCode, setWantsCode] = useState(false)
+  async function send(): Promise<void> {
+    try {
+      await logIn({ email: email.value.trim(), password: password.value, ...(code.value.trim() ? { code: code.value.trim() } : {}) })
+    } catch (error) {
+      if (!(error instanceof Refused) || error.code !== 'TOTP_REQUIRED') throw error
+      const wasAsked = wantsCode && code.value.trim() !== ''
+      setWantsCode(true)
+      if (wasAsked) throw error
+    }
+  }
+  return (
+    <>
+      {leftBecause.value && <Note>{leftBecause.value === 'idle' ? s('idle') : s('ended')}</Note>}
+      <Form onSubmit={send} submit={s('login')} label={s('loginTitle')}>
+        <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
+        <TextField label={s('password')} bind={password} type="password" autoComplete="current-password" required />
+        {wantsCode && <CodeField bind={code} />}
+      </Form>
+      <Button kind="quiet" onPress={onForgot}>
+        {s('forgot')}
+      </Button>
+    </>
+  )
+}
+
+const CodeField = ({ bind }: { bind: Signal<string> }) => (
+  <TextField label={s('code')} hint={s('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
+)
+
+function Setup() {
+  const token = useSignal('')
+  const email = useSignal('')
+  const password = useSignal('')
+  return (
+    <>
+      <p>{s('setupText')}</p>
+      <Form
+        onSubmit={() => setUp({ token: token.value.trim(), email: email.value.trim(), password: password.value })}
+        submit={s('setupGo')}
+        label={s('setupTitle')}
+      >
+        <TextField label={s('setupToken')} bind={token} code required />
+        <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
+        <TextField label={s('password')} bind={password} type="password" autoComplete="new-password" hint={s('passwordHint')} required />
+      </Form>
+    </>
+  )
+}
+
+/** Whoever asks is told the same, whether or not there is an account. */
+function Forgot({ onBack }: { onBack: () => void }) {
+  const email = useSignal('')
+  const [sent, setSent] = useState(false)
+  async function send(): Promise<void> {
+    const answer = await fetch('/auth/password/forgot', {
+      method: 'POST',
+      credentials: 'omit',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: email.value.trim() }),
+    }).catch(() => {
+      throw unanswered()
+    })
+    if (!answer.ok) throw await refusalOf(answer)
+    setSent(true)
+  }
+  return (
+    <>
+      {sent ? (
+        <Note tone="good">{s('forgotText')}</Note>
+      ) : (
+        <Form onSubmit={send} submit={s('forgotSend')} label={s('forgotTitle')}>
+          <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
+        </Form>
+      )}
+      <Button kind="quiet" onPress={onBack}>
+        {s('toLogin')}
+      </Button>
+    </>
+  )
+}

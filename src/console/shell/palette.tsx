@@ -1,0 +1,165 @@
+import { signal } from '@preact/signals'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { api, ok } from '../lib/api.ts'
+import { at, role, shop } from '../lib/shop.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { hrefOf, menu, nameOf } from './frame.tsx'
+import { s } from './words.ts'
+
+const isOpen = signal(false)
+export const openPalette = (): void => {
+  isOpen.value = true
+}
+
+type Found = { readonly key: string; readonly group: string; readonly text: string; readonly detail?: string; readonly href: string }
+
+const waitMs = 200
+const eachMax = 5
+
+/** Goes anywhere by the keyboard: Ctrl-K, some letters, Enter. */
+export function Palette() {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 'k') return
+      event.preventDefault()
+      isOpen.value = !isOpen.value
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [])
+  return isOpen.value ? <Open /> : null
+}
+
+/** Letters without their marks and case, so that `cafe` finds what is called so with an accent. */
+const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+
+function pagesFor(typed: string): readonly Found[] {
+  const wanted = plain(typed)
+  return menu()
+    .map((screen): Found => ({ key: screen.path, group: s('pages'), text: nameOf(screen), href: hrefOf(screen) }))
+    .filter(({ text }) => plain(text).includes(wanted))
+}
+
+/** Orders, products and customers of the shop, as far as one may read them. What does not answer is left out. */
+async function recordsFor(q: string, signal: AbortSignal): Promise<readonly Found[]> {
+  if (!shop.value || q.trim().length < 2) return []
+  const query = { q, limit: eachMax }
+  const mayRead = role.value !== 'FULFILMENT'
+  const [orders, products, customers] = await Promise.all([
+    ok(api.GET('/v2/orders', { params: { query }, signal })).catch(() => undefined),
+    mayRead ? ok(api.GET('/product-v2', { params: { query }, signal })).catch(() => undefined) : undefined,
+    mayRead ? ok(api.GET('/customer', { params: { query }, signal })).catch(() => undefined) : undefined,
+  ])
+  return [
+    ...(orders?.data ?? []).map(({ id, number, email }) => ({
+      key: id,
+      group: s('orders'),
+      text: `#${number}`,
+      detail: email ?? '',
+      href: at('orders', id),
+    })),
+    ...(products?.data ?? []).map(({ id, title, handle }) => ({
+      key: id,
+      group: s('products'),
+      text: title,
+      detail: handle,
+      href: at('products', id),
+    })),
+    ...(customers?.data ?? []).map(({ id, name, email }) => ({
+      key: id,
+      group: s('customers'),
+      text: name,
+      detail: email,
+      href: at('customers', id),
+    })),
+  ]
+}
+
+function Open() {
+  const { route } = useLocation()
+  const [typed, setTyped] = useState('')
+  const [records, setRecords] = useState<readonly Found[]>([])
+  const [chosen, setChosen] = useState(0)
+  const field = useRef<HTMLInputElement>(null)
+  const id = useId()
+  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    const asking = new AbortController()
+    const waiting = setTimeout(async () => {
+      const found = await recordsFor(typed, asking.signal)
+      if (!asking.signal.aborted) setRecords(found)
+    }, waitMs)
+    return () => {
+      clearTimeout(waiting)
+      asking.abort()
+    }
+  }, [typed])
+  const found = [...pagesFor(typed), ...(typed.trim().length < 2 ? [] : records)]
+  const at_ = Math.min(chosen, found.length - 1)
+  const close = () => {
+    isOpen.value = false
+  }
+  function go(to: Found | undefined): void {
+    if (!to) return
+    close()
+    // As a link, so that what was typed on the page is asked about first.
+    const link = document.createElement('a')
+    link.href = to.href
+    document.body.append(link)
+    if (link.pathname === location.pathname) route(to.href)
+    else link.click()
+    link.remove()
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) setChosen((at_ + step + found.length) % Math.max(1, found.length))
+    else if (event.key === 'Enter') go(found[at_])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog title={s('palette')} onClose={close}>
+      <div class="palette">
+        <input
+          ref={field}
+          type="search"
+          {...({ role: 'combobox' } as object)}
+          aria-expanded={found.length > 0}
+          aria-controls={`${id}-list`}
+          aria-activedescendant={found.length > 0 ? `${id}-${at_}` : undefined}
+          aria-label={s('paletteHint')}
+          placeholder={s('paletteHint')}
+          value={typed}
+          dir="auto"
+          onInput={({ currentTarget: { value } }) => {
+            setTyped(value)
+            setChosen(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <ul id={`${id}-list`} role="listbox" aria-label={s('palette')}>
+          {found.map((one, place) => (
+            <li
+              key={one.key}
+              id={`${id}-${place}`}
+              role="option"
+              aria-selected={place === at_}
+              onClick={() => go(one)}
+              onPointerMove={() => setChosen(place)}
+            >
+              <span class="faint">{one.group}</span>
+              <bdi>{one.text}</bdi>
+              {one.detail && (
+                <span class="faint">
+                  <bdi>{one.detail}</bdi>
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+        {found.length === 0 && <p role="status">{s('paletteNothing')}</p>}
+      </div>
+    </Dialog>
+  )
+}

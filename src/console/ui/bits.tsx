@@ -1,0 +1,143 @@
+/** Small things that many screens show. */
+import type { ComponentChildren } from 'preact'
+import { type Money as Amount, ago, moment, money, percent } from '../lib/format.ts'
+import { c, stateName } from '../lib/words/common.ts'
+import { Button } from './button.tsx'
+import { notify } from './toast.tsx'
+
+type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
+
+const tones: Readonly<Record<string, Tone>> = {
+  ACTIVE: 'good',
+  PUBLISHED: 'good',
+  PAID: 'good',
+  CONFIRMED: 'info',
+  FULFILLED: 'good',
+  COMPLETED: 'good',
+  CAPTURED: 'good',
+  SUCCEEDED: 'good',
+  APPROVED: 'good',
+  DELIVERED: 'good',
+  LIVE: 'good',
+  WON: 'good',
+  OK: 'good',
+  PENDING_PAYMENT: 'warn',
+  PENDING: 'warn',
+  PROCESSING: 'warn',
+  REQUIRES_ACTION: 'warn',
+  CLAIMABLE: 'warn',
+  MANUAL: 'bad',
+  COMPENSATING: 'warn',
+  PARTIALLY_FULFILLED: 'warn',
+  UNFULFILLED: 'info',
+  INVITED: 'info',
+  SUBMITTED: 'info',
+  TEST: 'warn',
+  FAILED: 'bad',
+  REJECTED: 'bad',
+  LOST: 'bad',
+  SUSPENDED: 'bad',
+  OPEN: 'warn',
+}
+
+/** A state of the API in a word and a colour. @param text where the word is another than the state's */
+export const State = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; text?: string; tone?: Tone }) => (
+  <span class={`state ${tone}`}>{text ?? stateName(of)}</span>
+)
+
+export const Money = ({ of }: { of: Amount }) => <data value={of.amount}>{money(of)}</data>
+
+/** A moment; the exact one where one points at it. @param short how long ago */
+export const When = ({ at, short }: { at: string; short?: boolean }) => (
+  <time dateTime={at} title={moment(at)}>
+    {short ? ago(at) : moment(at)}
+  </time>
+)
+
+/** A figure under its name, with how it was before. */
+export function Figure({
+  name,
+  value,
+  before,
+  change,
+  href,
+}: {
+  name: string
+  value: ComponentChildren
+  before?: string
+  change?: number | null
+  href?: string
+}) {
+  const inner = (
+    <>
+      <span class="figure-name">{name}</span>
+      <strong>{value}</strong>
+      {change != null && (
+        <span class={change >= 0 ? 'change up' : 'change down'}>
+          {change >= 0 ? '+' : ''}
+          {percent(change)}
+        </span>
+      )}
+      {before !== undefined && <small class="faint">{c('previousPeriod', { value: before })}</small>}
+    </>
+  )
+  return href ? (
+    <a class="figure" href={href}>
+      {inner}
+    </a>
+  ) : (
+    <div class="figure">{inner}</div>
+  )
+}
+
+/** Names and what they are, one under the other. */
+export const Facts = ({ of }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
+  <dl class="facts">
+    {of.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value ?? '–'}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** A text that somebody takes along, such as a key. @param secret is shown once one asks */
+export function Copyable({ text, label }: { text: string; label: string }) {
+  return (
+    <span class="copyable">
+      <code>{text}</code>
+      <Button kind="quiet" icon="copy" label={`${c('copy')}: ${label}`} onPress={() => copy(text)} />
+    </span>
+  )
+}
+
+async function copy(text: string): Promise<void> {
+  // Not there without a secure context.
+  if (navigator.clipboard) await navigator.clipboard.writeText(text)
+  else {
+    const area = document.createElement('textarea')
+    area.value = text
+    document.body.append(area)
+    area.select()
+    document.execCommand('copy')
+    area.remove()
+  }
+  notify(c('copied'))
+}
+
+/** Says something beside what is done. */
+export const Note = ({ tone = 'info', children }: { tone?: 'info' | 'warn' | 'bad' | 'good'; children: ComponentChildren }) => (
+  <div class={`note ${tone}`}>{children}</div>
+)
+
+/** Pages beside each other, each with its address. */
+export const Tabs = ({ label, of }: { label: string; of: readonly { href: string; text: string; current: boolean }[] }) => (
+  <nav class="tabs" aria-label={label}>
+    {of.map(({ href, text, current }) => (
+      <a key={href} href={href} aria-current={current ? 'page' : undefined}>
+        {text}
+      </a>
+    ))}
+  </nav>
+)

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Icon, type IconName } from './icon.tsx'
+import { showProblem } from './toast.tsx'
+
+type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
+type Common = { readonly kind?: Kind; readonly icon?: IconName; readonly children?: ComponentChildren; readonly label?: string }
+
+const face = ({ icon, children }: Common) => (
+  <>
+    {icon && <Icon name={icon} />}
+    {children !== undefined && <span>{children}</span>}
+  </>
+)
+
+/**
+ * Does something. While that is under way it cannot be pressed again; what it throws is shown.
+ * @param label says what it does where it shows only an icon
+ */
+export function Button({
+  onPress,
+  disabled,
+  submit,
+  busy = false,
+  ...rest
+}: Common & { onPress?: () => unknown; disabled?: boolean; submit?: boolean; busy?: boolean }) {
+  const [working, setWorking] = useState(false)
+  async function press() {
+    if (!onPress || working) return
+    const doing = onPress()
+    if (!(doing instanceof Promise)) return
+    setWorking(true)
+    try {
+      await doing
+    } catch (error) {
+      showProblem(error)
+    } finally {
+      setWorking(false)
+    }
+  }
+  const isBusy = working || busy
+  return (
+    <button
+      type={submit ? 'submit' : 'button'}
+      class={`button ${rest.kind ?? 'plain'}`}
+      aria-label={rest.label}
+      title={rest.label}
+      aria-busy={isBusy}
+      aria-disabled={isBusy || undefined}
+      disabled={disabled}
+      onClick={onPress ? press : undefined}
+    >
+      {face(rest)}
+    </button>
+  )
+}
+
+/** Goes somewhere, and looks like a button. */
+export const ButtonLink = ({ href, ...rest }: Common & { href: string }) => (
+  <a class={`button ${rest.kind ?? 'plain'}`} href={href} aria-label={rest.label} title={rest.label}>
+    {face(rest)}
+  </a>
+)

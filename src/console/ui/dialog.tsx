@@ -1,0 +1,91 @@
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { c } from '../lib/words/common.ts'
+import { Button } from './button.tsx'
+
+/** A window over the page: the keyboard stays in it, Escape closes it, and what had the focus has it again. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide,
+}: {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+  wide?: boolean
+}) {
+  const box = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = box.current
+    if (!dialog) return
+    const before = document.activeElement
+    if (!dialog.open) dialog.showModal()
+    return () => {
+      dialog.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={box}
+      class={wide ? 'wide' : undefined}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <header>
+        <h2 id={id}>{title}</h2>
+        <Button kind="quiet" icon="close" label={c('close')} onPress={onClose} />
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  )
+}
+
+type Question = {
+  readonly title: string
+  readonly body?: ComponentChildren
+  /** What the button says that does it: what it does, not "OK". */
+  readonly action: string
+  /** What the other says; "Cancel" where nothing is said. */
+  readonly otherwise?: string
+  readonly danger?: boolean
+}
+const asked = signal<(Question & { answer: (yes: boolean) => void }) | undefined>(undefined)
+
+/** Asks before what cannot be undone. Resolves with whether to do it. */
+export function confirm(question: Question): Promise<boolean> {
+  asked.value?.answer(false)
+  return new Promise((resolve) => {
+    asked.value = {
+      ...question,
+      answer(yes) {
+        asked.value = undefined
+        resolve(yes)
+      },
+    }
+  })
+}
+
+/** Where that is asked: once, in the shell. */
+export function Questions() {
+  const question = asked.value
+  if (!question) return null
+  const { title, body, action, otherwise = c('cancel'), danger, answer } = question
+  return (
+    <Dialog key={title} title={title} onClose={() => answer(false)}>
+      {body}
+      <div class="form-actions">
+        <Button kind={danger ? 'danger' : 'primary'} onPress={() => answer(true)}>
+          {action}
+        </Button>
+        <Button onPress={() => answer(false)}>{otherwise}</Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,341 @@
+/** Fields of forms. Each is bound to a signal with what is typed; what that means is read when the form is sent. */
+import type { Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { c } from '../lib/words/common.ts'
+import { Icon } from './icon.tsx'
+
+type Named = {
+  readonly label: string
+  readonly hint?: ComponentChildren
+  /** What is wrong with what was typed. */
+  readonly error?: string | undefined
+  readonly required?: boolean
+}
+type TextProps = Named & {
+  readonly bind: Signal<string>
+  readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'tel' | 'date' | 'datetime-local' | 'color'
+  readonly max?: number
+  readonly inputMode?: 'text' | 'decimal' | 'numeric' | 'email' | 'url'
+  readonly autoComplete?: string
+  readonly placeholder?: string
+  readonly disabled?: boolean
+  readonly suggestions?: readonly string[]
+  /** Left-to-right whatever the language is: codes, addresses of pages, keys. */
+  readonly code?: boolean
+}
+
+function Around({ id, label, hint, error, required, children }: Named & { id: string; children: ComponentChildren }) {
+  return (
+    <div class={error ? 'field wrong' : 'field'}>
+      <label for={id}>
+        {label}
+        {required && (
+          <span class="faint" aria-hidden="true">
+            {' *'}
+          </span>
+        )}
+      </label>
+      {children}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const described = (id: string, { hint, error }: Named): string | undefined =>
+  [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
+
+export function TextField({
+  bind,
+  type = 'text',
+  max,
+  inputMode,
+  autoComplete = 'off',
+  placeholder,
+  disabled,
+  suggestions,
+  code,
+  ...named
+}: TextProps) {
+  const id = useId()
+  return (
+    <Around id={id} {...named}>
+      <input
+        id={id}
+        {...({ type } as { type: 'text' })}
+        value={bind.value}
+        onInput={({ currentTarget }) => {
+          bind.value = currentTarget.value
+        }}
+        maxLength={max}
+        inputMode={inputMode}
+        autoComplete={autoComplete}
+        placeholder={placeholder}
+        disabled={disabled}
+        required={named.required}
+        dir={code ? 'ltr' : type === 'text' || type === 'search' ? 'auto' : undefined}
+        spellcheck={code ? false : undefined}
+        list={suggestions ? `${id}-list` : undefined}
+        aria-invalid={named.error ? true : undefined}
+        aria-describedby={described(id, named)}
+      />
+      {suggestions && (
+        <datalist id={`${id}-list`}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </Around>
+  )
+}
+
+export function AreaField({
+  bind,
+  rows = 4,
+  max,
+  code,
+  ...named
+}: Named & { bind: Signal<string>; rows?: number; max?: number; code?: boolean }) {
+  const id = useId()
+  return (
+    <Around id={id} {...named}>
+      <textarea
+        id={id}
+        rows={rows}
+        value={bind.value}
+        maxLength={max}
+        required={named.required}
+        dir={code ? 'ltr' : 'auto'}
+        spellcheck={code ? false : undefined}
+        class={code ? 'code' : undefined}
+        onInput={({ currentTarget }) => {
+          bind.value = currentTarget.value
+        }}
+        aria-invalid={named.error ? true : undefined}
+        aria-describedby={described(id, named)}
+      />
+    </Around>
+  )
+}
+
+/** An amount in major units, as one types it; `parseMoney` reads it. */
+export const MoneyField = ({ currency, ...rest }: Omit<TextProps, 'type' | 'inputMode'> & { currency: string }) => (
+  <TextField {...rest} label={`${rest.label} (${currency})`} inputMode="decimal" code />
+)
+
+export const NumberField = (props: Omit<TextProps, 'type' | 'inputMode'>) => <TextField {...props} inputMode="numeric" code />
+
+export function SelectField<Value extends string>({
+  bind,
+  options,
+  disabled,
+  ...named
+}: Named & { bind: Signal<Value>; options: readonly (readonly [value: Value, text: string])[]; disabled?: boolean }) {
+  const id = useId()
+  return (
+    <Around id={id} {...named}>
+      <select
+        id={id}
+        value={bind.value}
+        disabled={disabled}
+        onChange={({ currentTarget }) => {
+          bind.value = currentTarget.value as Value
+        }}
+        aria-describedby={described(id, named)}
+      >
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Around>
+  )
+}
+
+export function CheckField({
+  bind,
+  label,
+  hint,
+  disabled,
+}: {
+  bind: Signal<boolean>
+  label: string
+  hint?: ComponentChildren
+  disabled?: boolean
+}) {
+  const id = useId()
+  return (
+    <div class="field check">
+      <label for={id}>
+        <input
+          id={id}
+          type="checkbox"
+          checked={bind.value}
+          disabled={disabled}
+          onChange={({ currentTarget }) => {
+            bind.value = currentTarget.checked
+          }}
+          aria-describedby={hint ? `${id}-hint` : undefined}
+        />
+        <span>{label}</span>
+      </label>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Several of a few. */
+export function ChoicesField<Value extends string>({
+  bind,
+  label,
+  options,
+  hint,
+}: {
+  bind: Signal<readonly Value[]>
+  label: string
+  options: readonly (readonly [value: Value, text: string])[]
+  hint?: ComponentChildren
+}) {
+  const toggle = (value: Value, isOn: boolean) => {
+    bind.value = isOn ? [...bind.value, value] : bind.value.filter((one) => one !== value)
+  }
+  return (
+    <fieldset class="field choices">
+      <legend>{label}</legend>
+      {hint && <p class="hint">{hint}</p>}
+      {options.map(([value, text]) => (
+        <label key={value} class="choice">
+          <input
+            type="checkbox"
+            checked={bind.value.includes(value)}
+            onChange={({ currentTarget }) => toggle(value, currentTarget.checked)}
+          />
+          <span>{text}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Words, each with a button that takes it away; Enter or a comma adds one. */
+export function TagsField({
+  bind,
+  label,
+  hint,
+  max = 100,
+  code,
+}: {
+  bind: Signal<readonly string[]>
+  label: string
+  hint?: ComponentChildren
+  max?: number
+  code?: boolean
+}) {
+  const id = useId()
+  function add(field: HTMLInputElement): void {
+    const words = field.value
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== '')
+    if (words.length > 0) bind.value = [...new Set([...bind.value, ...words])].slice(0, max)
+    field.value = ''
+  }
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="tags">
+        {bind.value.map((tag) => (
+          <span class="tag" key={tag}>
+            <bdi>{tag}</bdi>
+            <button
+              type="button"
+              aria-label={`${c('remove')}: ${tag}`}
+              onClick={() => {
+                bind.value = bind.value.filter((one) => one !== tag)
+              }}
+            >
+              <Icon name="close" />
+            </button>
+          </span>
+        ))}
+        <input
+          id={id}
+          dir={code ? 'ltr' : 'auto'}
+          autoComplete="off"
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' && event.key !== ',') return
+            event.preventDefault()
+            add(event.currentTarget)
+          }}
+          onBlur={({ currentTarget }) => add(currentTarget)}
+          aria-describedby={hint ? `${id}-hint` : undefined}
+        />
+      </div>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A file, chosen or dropped. */
+export function FileField({
+  label,
+  accept,
+  multiple,
+  onFiles,
+  hint,
+}: {
+  label: string
+  accept: string
+  multiple?: boolean
+  onFiles: (files: readonly File[]) => void
+  hint?: ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <div
+      class="drop"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault()
+        const files = [...(event.dataTransfer?.files ?? [])]
+        if (files.length > 0) onFiles(multiple ? files : files.slice(0, 1))
+      }}
+    >
+      <Icon name="upload" />
+      <label for={id}>
+        <strong>{label}</strong> <span class="faint">{c('drop')}</span>
+      </label>
+      <input
+        id={id}
+        type="file"
+        accept={accept}
+        multiple={multiple}
+        onChange={({ currentTarget }) => {
+          const files = [...(currentTarget.files ?? [])]
+          currentTarget.value = ''
+          if (files.length > 0) onFiles(files)
+        }}
+      />
+      {hint && <p class="hint">{hint}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Query } from '../lib/query.ts'
+import { c } from '../lib/words/common.ts'
+import { Icon } from './icon.tsx'
+
+export type Filter = {
+  /** As it is called in the address and, mostly, in the API. */
+  readonly name: string
+  readonly label: string
+  /** One of these; without them it is a text. */
+  readonly options?: readonly (readonly [value: string, text: string])[]
+  readonly type?: 'text' | 'date' | 'email'
+}
+
+const waitMs = 350
+
+/** What a list is searched and filtered by. All of it stands in the address; the search goes off when one stops typing. */
+export function Filters({ query, filters, search }: { query: Query; filters: readonly Filter[]; search?: string }) {
+  const inAddress = query.of['q'] ?? ''
+  const [typed, setTyped] = useState(inAddress)
+  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  // Back and forward change the address: what is typed follows.
+  useEffect(() => setTyped(inAddress), [inAddress])
+  useEffect(() => () => clearTimeout(waiting.current), [])
+  const go = (text: string) => {
+    clearTimeout(waiting.current)
+    if (text !== inAddress) query.set({ q: text || undefined }, { replace: true })
+  }
+  const isFiltered = inAddress !== '' || filters.some(({ name }) => query.of[name])
+  return (
+    <form
+      class="filters"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        go(typed)
+      }}
+    >
+      {search !== undefined && (
+        <label class="search">
+          <Icon name="search" />
+          <span class="unseen">{search}</span>
+          <input
+            type="search"
+            placeholder={search}
+            value={typed}
+            dir="auto"
+            onInput={({ currentTarget: { value } }) => {
+              setTyped(value)
+              clearTimeout(waiting.current)
+              waiting.current = setTimeout(() => go(value), waitMs)
+            }}
+          />
+        </label>
+      )}
+      {filters.map(({ name, label, options, type = 'text' }) => (
+        <label key={name} class="filter">
+          <span>{label}</span>
+          {options ? (
+            <select value={query.of[name] ?? ''} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
+              <option value="">{c('all')}</option>
+              {options.map(([value, text]) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          ) : (
+            <input
+              {...({ type } as { type: 'text' })}
+              value={query.of[name] ?? ''}
+              onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}
+            />
+          )}
+        </label>
+      ))}
+      {isFiltered && (
+        <a class="button quiet" href={query.href({ q: undefined, ...Object.fromEntries(filters.map(({ name }) => [name, undefined])) })}>
+          {c('clear')}
+        </a>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,120 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Resource } from '../lib/resource.ts'
+import { c } from '../lib/words/common.ts'
+import { Icon, type IconName } from './icon.tsx'
+import { Problem } from './problem.tsx'
+
+/**
+ * A page: its heading is what is read first after one came here.
+ * @param back where one came from: its address and its name
+ */
+export function Page({
+  title,
+  subtitle,
+  back,
+  actions,
+  children,
+}: {
+  title: string
+  subtitle?: ComponentChildren
+  back?: { href: string; text: string }
+  actions?: ComponentChildren
+  children?: ComponentChildren
+}) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · souk`
+  }, [title])
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  return (
+    <>
+      <header class="page-head">
+        <div>
+          {back && (
+            <a class="back" href={back.href}>
+              <Icon name="left" />
+              {back.text}
+            </a>
+          )}
+          <h1 ref={heading} tabIndex={-1}>
+            <bdi>{title}</bdi>
+          </h1>
+          {subtitle && <div class="subtitle">{subtitle}</div>}
+        </div>
+        {actions && <div class="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  )
+}
+
+/** A part of a page under a heading of its own. */
+export const Section = ({
+  title,
+  actions,
+  hint,
+  children,
+  wide,
+}: {
+  title?: string
+  actions?: ComponentChildren
+  hint?: ComponentChildren
+  children?: ComponentChildren
+  wide?: boolean
+}) => (
+  <section class={wide ? 'card wide' : 'card'} aria-label={title}>
+    {(title || actions) && (
+      <header>
+        {title && <h2>{title}</h2>}
+        {actions && <div class="row">{actions}</div>}
+      </header>
+    )}
+    {hint && <p class="hint">{hint}</p>}
+    {children}
+  </section>
+)
+
+/** Shows what was read; until it is there that it is under way, and what kept it from coming. */
+export function Loaded<T>({ of, children, lines = 4 }: { of: Resource<T>; children: (data: T) => ComponentChildren; lines?: number }) {
+  const data = of.data.value
+  const error = of.error.value
+  if (data === undefined)
+    return error === undefined ? (
+      <div class="skeleton" role="status" aria-label={c('loading')}>
+        {Array.from({ length: lines }, (_, at) => (
+          <i key={at} />
+        ))}
+      </div>
+    ) : (
+      <Problem error={error} retry={of.reload} />
+    )
+  return (
+    <div class="loaded" aria-busy={of.loading.value}>
+      {error !== undefined && <Problem error={error} retry={of.reload} />}
+      {children(data)}
+    </div>
+  )
+}
+
+/** Where there is nothing yet: what would be here, and how to get there. */
+export const Empty = ({
+  icon = 'page',
+  title,
+  text,
+  action,
+}: {
+  icon?: IconName
+  title: string
+  text?: string
+  action?: ComponentChildren
+}) => (
+  <div class="empty">
+    <Icon name={icon} />
+    <p>
+      <strong>{title}</strong>
+    </p>
+    {text && <p>{text}</p>}
+    {action}
+  </div>
+)

@@ -1,0 +1,107 @@
+import type { ComponentChildren, Key } from 'preact'
+import { number } from '../lib/format.ts'
+import type { Query } from '../lib/query.ts'
+import { c } from '../lib/words/common.ts'
+import { Icon } from './icon.tsx'
+
+export type Column<Row> = {
+  readonly key: string
+  readonly title: string
+  readonly cell: (row: Row) => ComponentChildren
+  /** Numbers stand at the end of their column. */
+  readonly end?: boolean
+  /** Names the row: it is the link, and the heading of the row on a phone. */
+  readonly main?: boolean
+}
+
+/**
+ * Rows; on a phone each is a card, whose cells say their columns.
+ * @param href where a row leads
+ * @param caption says what the table is, to those who do not see where it stands
+ */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  href,
+}: {
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  rowKey: (row: Row) => Key
+  href?: (row: Row) => string | undefined
+}) {
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ key, title, end }) => (
+              <th key={key} scope="col" class={end ? 'end' : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const to = href?.(row)
+            return (
+              <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
+                {columns.map(({ key, title, cell, end, main }) => {
+                  const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
+                  const look = [end && 'end', main && 'main'].filter(Boolean).join(' ') || undefined
+                  return main ? (
+                    <th key={key} scope="row" class={look}>
+                      {content}
+                    </th>
+                  ) : (
+                    <td key={key} data-title={title} class={look}>
+                      {content}
+                    </td>
+                  )
+                })}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+type Paged = { readonly page: number; readonly pages: number; readonly total: number; readonly totalCapped?: boolean | undefined }
+
+/** Goes through the pages of a list; where one is stands in the address. */
+export function Pager({ of: { page, pages, total, totalCapped }, query }: { of: Paged; query: Query }) {
+  const step = (to: number, label: string, icon: 'left' | 'right', twice = false) =>
+    to >= 1 && to <= pages && to !== page ? (
+      <a class="button quiet" href={query.href({ page: String(to) })} aria-label={label} title={label}>
+        <Icon name={icon} />
+        {twice && <Icon name={icon} />}
+      </a>
+    ) : (
+      <span class="button quiet gone" aria-hidden="true">
+        <Icon name={icon} />
+        {twice && <Icon name={icon} />}
+      </span>
+    )
+  return (
+    <nav class="pager" aria-label={c('page', { page, pages })}>
+      <span class="faint">{totalCapped ? c('foundCapped', { n: total }) : c('found', { n: total })}</span>
+      {pages > 1 && (
+        <span class="row tight">
+          {step(1, c('first'), 'left', true)}
+          {step(page - 1, c('previous'), 'left')}
+          <span>
+            {number(page)} / {number(pages)}
+          </span>
+          {step(page + 1, c('next'), 'right')}
+          {step(pages, c('last'), 'right', true)}
+        </span>
+      )}
+    </nav>
+  )
+}

@@ -142,6 +142,7 @@ describe('across origins', () => {
       const access = app.routeTable.get(method, path)?.access
       if (access === undefined) throw new Error(`${method} ${path} states nothing`)
       const { tokens = [], key, unguarded, raw, mayAskFor }: AccessRule = accessRules[access]
+      // The console is for its own page alone.
       const isShoppers =
         tokens.includes('customer') ||
         key === 'storefront' ||

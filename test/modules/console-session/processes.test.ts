@@ -5,7 +5,7 @@ import { engine } from '../../../db/columns.ts'
 import { users } from '../../../db/schema/people.ts'
 import { issueSetupToken } from '../../../src/modules/console-session/index.ts'
 import { testApp } from '../../support/app.ts'
-import { here, heldBy, post, resume } from '../../support/console.ts'
+import { heldBy, here, post, resume } from '../../support/console.ts'
 import { testDatabase } from '../../support/database.ts'
 
 async function twoProcesses() {
@@ -31,8 +31,7 @@ describe.skipIf(engine === 'sqlite')('of two processes', () => {
       const answers = await Promise.all([s.one, s.two, s.one, s.two].map((app) => resume(app, cookie)))
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
       expect(new Set(answers.map(heldBy)).size).toBe(1)
-      for (const { body } of answers)
-        expect((await s.two.call('GET', '/merchant/me', { token: body.accessToken })).status).toBe(200)
+      for (const { body } of answers) expect((await s.two.call('GET', '/merchant/me', { token: body.accessToken })).status).toBe(200)
       ;[cookie = ''] = answers.map(heldBy)
     }
   })

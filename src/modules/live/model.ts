@@ -19,9 +19,9 @@ const count = (description: string) => integer({ minimum: 0, description })
 const orderNames = [...new Set(orderEventTypes.map(orderEventName))] as Words
 
 const ofVariant = { productId: t.String(), variantId: t.String(), onHand: integer(), reserved: integer() }
-const ofImport = { importId: t.String(), kind: oneOf(['products']) }
+const ofImport = { importId: t.String(), kind: oneOf(['products', 'customers']) }
 const ofFile = { bytes: count('Of the file'), bytesRead: count('Of the file, read so far') }
-const ofRows = { rows: count('Stored or refused so far'), errors: count('Rows that were refused so far') }
+const ofRows = { rows: count('Stored or refused so far'), failed: count('Products, or customers, that were refused so far') }
 
 const shopEvents = [
   eventOf(
@@ -80,7 +80,7 @@ const shopEvents = [
       result: oneOf(['DONE', 'STOPPED', 'REFUSED'], {
         description: 'STOPPED: its client left or its time was over, and what was stored stays; REFUSED: the file as a whole',
       }),
-      ...{ rows: ofRows.rows, created: count('Products'), updated: count('Products'), skipped: count('Products'), failed: count('Products') },
+      ...{ ...ofRows, created: count('Products, or customers'), updated: count('The same'), skipped: count('The same') },
       ...at,
     }),
     'ImportFinishedEvent',

@@ -196,7 +196,8 @@ async function targetOn(client: pg.Client): Promise<Target> {
       )
       const tables = new Map<string, Map<string, string>>()
       for (const { table, name, type } of rows)
-        if (table !== stateTable && table !== 'souk_migrations' && name !== transactionColumn) tables.getOrInsertComputed(table, () => new Map()).set(name, type)
+        if (table !== stateTable && table !== 'souk_migrations' && name !== transactionColumn)
+          tables.getOrInsertComputed(table, () => new Map()).set(name, type)
       return tables
     },
     reached: (table) => reached.get(table) ?? nothing,

@@ -24,7 +24,7 @@ function snapshotIn(place: string): Snapshot | undefined {
   const parts = place.split('.')
   if (parts.length > openMax || !parts.every((part) => digits.test(part))) return undefined
   const [next = 0n, ...below] = parts.map(numberIn)
-  const open = below.map((distance) => next - distance).sort((a, b) => (a < b ? -1 : 1))
+  const open = below.map((distance) => next - distance).sort(byNumber)
   const isOne = next > 0n && next < 1n << 62n && open.every((one, at) => one > 0n && one < next && one !== open[at - 1])
   return isOne ? { next, open } : undefined
 }
@@ -43,6 +43,8 @@ function behind(transaction: bigint, before: Snapshot, now: Snapshot): Snapshot 
   const open = [...now.open.filter((one) => one < transaction), ...before.open.filter((one) => one > transaction)]
   return { next, open }
 }
+
+const byNumber = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 type Found = { readonly kind: TailTable | 'now'; readonly id: string; readonly said: string }
 
@@ -73,10 +75,10 @@ export const postgresTail: Tail = {
     const rows = found.flatMap(({ kind, id, said }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(said) }]))
     // Of a table of which there is more, the last transaction may not be whole.
     const cut = tailTables.flatMap((table) => {
-      const ofIt = rows.filter((row) => row.table === table)
-      return ofIt.length < limit ? [] : [ofIt.reduce((most, { transaction }) => (transaction > most ? transaction : most), 0n)]
+      const ofIt = rows.filter((row) => row.table === table).map(({ transaction }) => transaction)
+      return ofIt.length < limit ? [] : ofIt.sort(byNumber).slice(-1)
     })
-    const end = cut.reduce<bigint | undefined>((least, one) => (least === undefined || one < least ? one : least), undefined)
+    const [end] = cut.sort(byNumber)
     const pieces = piecesOf(
       rows.filter(({ transaction }) => end === undefined || transaction < end),
       before,
@@ -91,11 +93,9 @@ export const postgresTail: Tail = {
 
 function piecesOf(rows: readonly (TailRow & { readonly transaction: bigint })[], before: Snapshot, now: Snapshot): TailPiece[] {
   return [...Map.groupBy(rows, ({ transaction }) => transaction)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .sort(([a], [b]) => byNumber(a, b))
     .map(([transaction, ofIt]) => ({
-      rows: ofIt
-        .sort((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? -1 : 1))
-        .map(({ table, id }) => ({ table, id })),
+      rows: ofIt.sort((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? -1 : 1)).map(({ table, id }) => ({ table, id })),
       place: placeOf(behind(transaction, before, now)),
     }))
 }

@@ -246,7 +246,14 @@ function drafted({ method, path, hooks }: DocumentedRoute): { path: string; oper
 }
 
 function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): Operation {
-  const { 'x-access': access, 'x-idempotent': idempotent, 'x-versioned': versioned, 'x-csv': csv, 'x-resumable': resumable, description } = route.hooks.detail ?? {}
+  const {
+    'x-access': access,
+    'x-idempotent': idempotent,
+    'x-versioned': versioned,
+    'x-csv': csv,
+    'x-resumable': resumable,
+    description,
+  } = route.hooks.detail ?? {}
   const rule = accessRules[access ?? 'public']
   const {
     'x-access': _,

@@ -34,28 +34,32 @@ test('behind every place comes exactly what was committed after it, whatever the
   const { db } = opened
   let nth = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 5 }), async (commits, limit) => {
-      const begin = await tail.now(db.read)
-      const written: string[][] = []
-      for (const size of commits) {
-        const rows = Array.from({ length: size }, () => row(nth++))
-        await db.write(async (tx) => {
-          for (const one of rows) await insert(tx, one)
-        })
-        written.push(rows.map(({ id }) => id))
-      }
-      const end = await tail.now(db.read)
-      expect(await all(db.read, begin, limit)).toEqual(written.flat())
-      expect(await all(db.read, end, limit)).toEqual([])
-      const page = await tail.since(db.read, begin, everything)
-      for (const [at, { place }] of (page?.pieces ?? []).entries()) {
-        const rest = page?.pieces.slice(at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
-        expect(await all(db.read, place, limit)).toEqual(rest ?? [])
-        // And from the begin to there.
-        const before = page?.pieces.slice(0, at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
-        expect(await all(db.read, begin, limit, place)).toEqual(before ?? [])
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (commits, limit) => {
+        const begin = await tail.now(db.read)
+        const written: string[][] = []
+        for (const size of commits) {
+          const rows = Array.from({ length: size }, () => row(nth++))
+          await db.write(async (tx) => {
+            for (const one of rows) await insert(tx, one)
+          })
+          written.push(rows.map(({ id }) => id))
+        }
+        const end = await tail.now(db.read)
+        expect(await all(db.read, begin, limit)).toEqual(written.flat())
+        expect(await all(db.read, end, limit)).toEqual([])
+        const page = await tail.since(db.read, begin, everything)
+        for (const [at, { place }] of (page?.pieces ?? []).entries()) {
+          const rest = page?.pieces.slice(at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
+          expect(await all(db.read, place, limit)).toEqual(rest ?? [])
+          // And from the begin to there.
+          const before = page?.pieces.slice(0, at + 1).flatMap(({ rows }) => rows.map(({ id }) => id))
+          expect(await all(db.read, begin, limit, place)).toEqual(before ?? [])
+        }
+      },
+    ),
     { numRuns: 15 },
   )
 })
@@ -179,7 +183,9 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     const { db, url } = opened
     await using open = await clients(url, 1)
     const begin = await tail.now(db.read)
-    await open.made[0]?.query("insert into live_events (id, name, data, at, written_in) values ('evt_later', 'test', '{}', 0, '999999999999')")
+    await open.made[0]?.query(
+      "insert into live_events (id, name, data, at, written_in) values ('evt_later', 'test', '{}', 0, '999999999999')",
+    )
     expect(await all(db.read, begin, 10)).toEqual([])
   })
 })

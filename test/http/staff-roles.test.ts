@@ -15,7 +15,14 @@ const anybodys = [
   ...['POST /auth/totp', 'POST /auth/totp/confirm', 'DELETE /auth/totp'],
   ...['GET /auth/sessions', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id'],
 ]
-const readsOrders = ['GET /v2/events', 'GET /v2/orders', 'GET /v2/orders/:id', 'GET /v2/refunds', 'GET /v2/orders/drafts', 'GET /v2/orders/drafts/:id']
+const readsOrders = [
+  'GET /v2/events',
+  'GET /v2/orders',
+  'GET /v2/orders/:id',
+  'GET /v2/refunds',
+  'GET /v2/orders/drafts',
+  'GET /v2/orders/drafts/:id',
+]
 const fulfils = ['POST /v2/orders/:id/fulfil', 'POST /v2/orders/:id/fulfilments', 'PATCH /v2/orders/:id/fulfilments/:fulfilmentId']
 const readsCatalog = [
   ...['GET /product-v2', 'GET /product-v2/:id', 'GET /product-v2/low-stock', 'GET /product-v2/:id/variants/:variantId/stock'],

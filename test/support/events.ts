@@ -11,7 +11,9 @@ export function parsed(text: string): { told: Told[]; ids: string[]; rest: strin
   const told: Told[] = []
   const ids: string[] = []
   for (const block of blocks) {
-    const fields = new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]))
+    const fields = new Map(
+      block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+    )
     const id = fields.get('id')
     if (id !== undefined) ids.push(id)
     const data = fields.get('data')

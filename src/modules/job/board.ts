@@ -40,7 +40,10 @@ const busyMs = 60_000
 /** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
 const notedMs = 5_000
 
-type BoardDeps = { readonly liveNotes: Pick<LiveDeps['liveNotes'], 'note'> } & Pick<Deps, 'db' | 'config' | 'clock' | 'log' | 'processName'> & { readonly jobStore: JobStore }
+type BoardDeps = { readonly liveNotes: Pick<LiveDeps['liveNotes'], 'note'> } & Pick<
+  Deps,
+  'db' | 'config' | 'clock' | 'log' | 'processName'
+> & { readonly jobStore: JobStore }
 export type JobBoard = ReturnType<typeof createJobBoard>
 
 /**

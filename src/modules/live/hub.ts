@@ -108,7 +108,8 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
   }
 
   const markOf = (at: string): Uint8Array => encoder.encode(`:\nid: ${places.idOf(at)}\n\n`)
-  const resync = (at: string): Uint8Array => encoder.encode(textOf({ name: 'resync', data: {}, shopId: null, audience: 'orders' }, places.idOf(at)))
+  const resync = (at: string): Uint8Array =>
+    encoder.encode(textOf({ name: 'resync', data: {}, shopId: null, audience: 'orders' }, places.idOf(at)))
   const notBefore = () => clock.now() - 2 * resumableMs
 
   /** Lets in who has come since, at the place where the reader is. */
@@ -231,7 +232,10 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
   function tick(): void {
     for (const { listener, following } of [...open, ...joining])
       if (following.expiresAt !== undefined && following.expiresAt <= clock.now()) listener.end('token')
-    if (open.size === 0 && joining.length === 0) return rest()
+    if (open.size === 0 && joining.length === 0) {
+      rest()
+      return
+    }
     beat()
     checking ??= checkAll().finally(() => {
       checking = undefined

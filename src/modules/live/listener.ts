@@ -36,7 +36,10 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
     onEnd(ending)
     drained?.()
     if (ending === 'client') return
-    if (wake && ending !== 'slow') return wake()
+    if (wake && ending !== 'slow') {
+      wake()
+      return
+    }
     // Nobody reads: what is left would be waited for.
     queue = []
     try {
@@ -50,9 +53,11 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
     if (ended !== undefined) return
     bytes += chunk.length
     // However much there is to tell at once: who has read all of before has it.
-    if (bytes > unreadBytesMax && bytes > chunk.length) return end('slow')
-    queue.push(chunk)
-    wake?.()
+    if (bytes > unreadBytesMax && bytes > chunk.length) end('slow')
+    else {
+      queue.push(chunk)
+      wake?.()
+    }
   }
 
   const stream = new ReadableStream<Uint8Array>(
@@ -106,10 +111,13 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
       for (const chunk of waiting) push(chunk)
     },
     send(chunk: Uint8Array): void {
-      if (!held) return push(chunk)
+      if (!held) {
+        push(chunk)
+        return
+      }
       bytes += chunk.length
-      if (bytes > unreadBytesMax) return end('slow')
-      held.push(chunk)
+      if (bytes > unreadBytesMax) end('slow')
+      else held.push(chunk)
     },
   }
 }

@@ -127,11 +127,20 @@ const operatorEvents = [
   ),
   eventOf(
     [...auditNames],
-    t.Object({ subject: t.String({ description: 'The id of the record, or the name of the job or the processor' }), shopId: nullable(t.String()), ...at }),
+    t.Object({
+      subject: t.String({ description: 'The id of the record, or the name of the job or the processor' }),
+      shopId: nullable(t.String()),
+      ...at,
+    }),
     'RecordedEvent',
     'Something was done that is on the audit trail',
   ),
-  eventOf(['job.started'], t.Object({ job: t.String(), ...at }), 'JobStartedEvent', 'A run began that was asked for, or of a job that runs seldom'),
+  eventOf(
+    ['job.started'],
+    t.Object({ job: t.String(), ...at }),
+    'JobStartedEvent',
+    'A run began that was asked for, or of a job that runs seldom',
+  ),
   eventOf(
     ['job.finished'],
     t.Object({ job: t.String(), result: oneOf(['OK', 'FAILED', 'SKIPPED']), durationMs: count('Of the run'), ...at }),

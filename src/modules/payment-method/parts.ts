@@ -23,7 +23,11 @@ export function paymentMethodParts({ db, clock, config, shared, log, randomBytes
   const changed: BreakerChanged = (at, before, after) => {
     sharing.changed(at)
     if (lets(before) === lets(after)) return
-    liveNotes.note({ name: lets(after) ? 'breaker.closed' : 'breaker.opened', shopId: null, data: { processor: at.processor, host: at.host } })
+    liveNotes.note({
+      name: lets(after) ? 'breaker.closed' : 'breaker.opened',
+      shopId: null,
+      data: { processor: at.processor, host: at.host },
+    })
     if (lets(after)) log.info('breaker.closed', at)
     else {
       breakersOpened.add(at.processor)

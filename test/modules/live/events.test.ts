@@ -1,13 +1,13 @@
 /** Streams of events: what is told, and to whom. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
-import { Glob } from 'bun'
-import { orderEventTypes } from '../../../src/modules/live/domain.ts'
-import { ShopEvents, OperatorEvents } from '../../../src/modules/live/model.ts'
-import { jobs, runJob } from '../../../jobs/index.ts'
 import { Value } from '@sinclair/typebox/value'
+import { Glob } from 'bun'
+import fc from 'fast-check'
+import { jobs, runJob } from '../../../jobs/index.ts'
+import { orderEventTypes } from '../../../src/modules/live/domain.ts'
+import { OperatorEvents, ShopEvents } from '../../../src/modules/live/model.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
-import { following, streamIn, type Stream, type Told } from '../../support/events.ts'
+import { following, type Stream, streamIn, type Told } from '../../support/events.ts'
 import { approved } from '../../support/kyb.ts'
 import { said, sellingBy } from '../../support/scripted.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
@@ -87,10 +87,18 @@ describe('what a shop is told', () => {
     await caughtUp(app, stream)
     expect(names(stream)).toContain('order.refunded')
     expect(names(stream)).toContain('order.cancelled')
-    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({ orderId: other.id, onHand: 10, reserved: 0 })
+    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+      orderId: other.id,
+      onHand: 10,
+      reserved: 0,
+    })
     ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 5, reason: 'planted count' }))
     await caughtUp(app, stream)
-    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({ variantId: shop.variantId, orderId: null, onHand: (await shop.stock()).onHand })
+    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+      variantId: shop.variantId,
+      orderId: null,
+      onHand: (await shop.stock()).onHand,
+    })
     expect(JSON.stringify(stream.told)).not.toContain('planted')
     expectDocumented(stream)
     await stream.close()
@@ -99,7 +107,12 @@ describe('what a shop is told', () => {
   test('there being few of a variant is told', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 3 })
-    ok(await app.call('PATCH', `/product-v2/${shop.productId}`, { token: shop.token, body: { variants: [{ id: shop.variantId, lowStockAt: 2 }] } }))
+    ok(
+      await app.call('PATCH', `/product-v2/${shop.productId}`, {
+        token: shop.token,
+        body: { variants: [{ id: shop.variantId, lowStockAt: 2 }] },
+      }),
+    )
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
     await shop.bought()
     await caughtUp(app, stream)
@@ -113,7 +126,8 @@ describe('what a shop is told', () => {
     const shop = await sellingIn(app)
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
     const file = `Handle,Title,Variant Price\n${Array.from({ length: 50 }, (_, nth) => `thing-${nth},Thing ${nth},${nth === 7 ? 'planted' : '5.00'}`).join('\n')}\n`
-    const send = (raw: string) => app.call('POST', '/product-v2/import', { token: shop.token, raw, headers: { 'content-type': 'text/csv' } })
+    const send = (raw: string) =>
+      app.call('POST', '/product-v2/import', { token: shop.token, raw, headers: { 'content-type': 'text/csv' } })
     ok(await send(file))
     expect((await send('planted\n')).status).toBe(400)
     await caughtUp(app, stream)
@@ -169,7 +183,12 @@ describe('what a shop is told', () => {
           else {
             const order = await shop.bought()
             owner.set(order.id, nth)
-            if (what === 'cancel') await app.call('POST', `/v2/orders/${order.id}/cancel`, { token: shop.token, body: {}, headers: { 'idempotency-key': order.id } })
+            if (what === 'cancel')
+              await app.call('POST', `/v2/orders/${order.id}/cancel`, {
+                token: shop.token,
+                body: {},
+                headers: { 'idempotency-key': order.id },
+              })
           }
           if (nth === listens) own++
         }
@@ -215,7 +234,10 @@ describe('what operators are told', () => {
     const operator = await app.superAdmin()
     await app.deps.jobBoard.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, app.deps) })))
     const stream = await streamIn(app, '/admin/events', { token: operator.token })
-    ok(await app.call('POST', '/admin/operations/jobs/fold-listings/run', { token: operator.token, headers: { 'idempotency-key': 'one' } }), 202)
+    ok(
+      await app.call('POST', '/admin/operations/jobs/fold-listings/run', { token: operator.token, headers: { 'idempotency-key': 'one' } }),
+      202,
+    )
     await app.deps.jobBoard.beat()
     for (let looks = 0; looks < 200 && !names(stream).includes('job.finished'); looks++) {
       await Bun.sleep(10)
@@ -235,7 +257,8 @@ test('every type of the trail of orders has its event in the document', async ()
   for await (const file of new Glob('src/modules/order/*.ts').scan('.')) {
     const text = await Bun.file(file).text()
     for (const [, type = ''] of text.matchAll(/type: '([A-Z_]+)'/g)) types.add(type)
-    for (const [, then = '', otherwise = ''] of text.matchAll(/type: [^,}]*\? '([A-Z_]+)' : '([A-Z_]+)'/g)) for (const type of [then, otherwise]) types.add(type)
+    for (const [, then = '', otherwise = ''] of text.matchAll(/type: [^,}]*\? '([A-Z_]+)' : '([A-Z_]+)'/g))
+      for (const type of [then, otherwise]) types.add(type)
   }
   expect(types.size).toBeGreaterThan(10)
   expect([...types].filter((type) => !(orderEventTypes as readonly string[]).includes(type))).toEqual([])

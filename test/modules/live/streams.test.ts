@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { engine } from '../../../db/columns.ts'
 import { createHub } from '../../../src/modules/live/hub.ts'
+import { forgetLive } from '../../../src/modules/live/index.ts'
 import { unreadBytesMax } from '../../../src/modules/live/listener.ts'
 import { createPlaces } from '../../../src/modules/live/places.ts'
 import { createLiveStore } from '../../../src/modules/live/store.ts'
-import { forgetLive } from '../../../src/modules/live/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
 import { following, type Stream, streamFrom, streamIn } from '../../support/events.ts'
@@ -89,7 +89,15 @@ describe('a stream goes on where it was', () => {
     const [ours = '', theirs = ''] = [stream.lastId(), away.lastId()]
     await stream.close()
     await away.close()
-    for (const lastEventId of [theirs, 'made-up', '', `${ours}0`, ours.slice(0, -1), ours.replace(/_.*_/, '_9-x.9-x.9-x_'), 'x'.repeat(20_000)]) {
+    for (const lastEventId of [
+      theirs,
+      'made-up',
+      '',
+      `${ours}0`,
+      ours.slice(0, -1),
+      ours.replace(/_.*_/, '_9-x.9-x.9-x_'),
+      'x'.repeat(20_000),
+    ]) {
       const again = await streamIn(app, path, { key: shop.secretKey, lastEventId })
       await shop.bought()
       await caughtUp(app)
@@ -228,14 +236,18 @@ describe('a stream ends', () => {
 
   test('within a minute when the session ends, the role changes, the person leaves, the key ends, or the shop is suspended', async () => {
     const ways: Record<string, (app: TestApp, shop: Selling, who: Awaited<ReturnType<typeof staffOf>>) => Promise<unknown>> = {
-      session: (app, _shop, who) => app.call('DELETE', '/auth/sessions', { token: who.token }).then(async () => {
-        const { body } = await app.call('GET', '/auth/sessions', { token: who.token })
-        for (const { id } of body.data ?? body) await app.call('DELETE', `/auth/sessions/${id}`, { token: who.token })
-      }),
-      role: async (app, shop, who) => ok(await app.call('PATCH', `/shops/v2/staff/${who.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } })),
+      session: (app, _shop, who) =>
+        app.call('DELETE', '/auth/sessions', { token: who.token }).then(async () => {
+          const { body } = await app.call('GET', '/auth/sessions', { token: who.token })
+          for (const { id } of body.data ?? body) await app.call('DELETE', `/auth/sessions/${id}`, { token: who.token })
+        }),
+      role: async (app, shop, who) =>
+        ok(await app.call('PATCH', `/shops/v2/staff/${who.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } })),
       leaves: async (app, shop, who) => ok(await app.call('DELETE', `/shops/v2/staff/${who.staffId}`, { token: shop.token }), 204),
       suspended: async (app, shop) =>
-        ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: (await app.superAdmin()).token, body: { status: 'SUSPENDED' } })),
+        ok(
+          await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: (await app.superAdmin()).token, body: { status: 'SUSPENDED' } }),
+        ),
     }
     for (const [way, end] of Object.entries(ways)) {
       await using app = await testApp()
@@ -255,7 +267,13 @@ describe('a stream ends', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, path, { key: shop.secretKey })
-    ok(await app.call('POST', '/shops/v2/private-key/rotate', { token: shop.token, body: { graceSeconds: 0 }, headers: { 'idempotency-key': 'one' } }))
+    ok(
+      await app.call('POST', '/shops/v2/private-key/rotate', {
+        token: shop.token,
+        body: { graceSeconds: 0 },
+        headers: { 'idempotency-key': 'one' },
+      }),
+    )
     app.clock.advance(30_000)
     expect(await untilOver(app, stream)).toBe(true)
   })
@@ -342,7 +360,16 @@ describe('streams are bounded, and cheap', () => {
     const places = createPlaces({ keyring: deps.keyring, now: deps.clock.now })
     const hub = createHub({ ...deps, liveStore, places, every: () => () => undefined, ...(most ? { most } : {}) })
     const follow = (shopId: string, accountId: string) =>
-      following(new Response(hub.follow({ viewer: { shopId, accountId, seesCatalog: true }, lastEventId: undefined, expiresAt: undefined, isStill: async () => true })))
+      following(
+        new Response(
+          hub.follow({
+            viewer: { shopId, accountId, seesCatalog: true },
+            lastEventId: undefined,
+            expiresAt: undefined,
+            isStill: async () => true,
+          }),
+        ),
+      )
     return { hub, reads, follow }
   }
 

@@ -10,6 +10,7 @@ import { errorResponses, notModified, pageQuery, RecordId } from '../../http/sch
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { type LiveDeps, tellingImport } from '../live/index.ts'
 import { publicShopNamed, type ShopDeps } from '../shop/index.ts'
 import { productTable } from './csv-export.ts'
 import {
@@ -117,7 +118,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
       },
     )
 
-export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
+export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
   routes(deps, 'Catalog')
     .use(uploads(deps))
     .post(
@@ -259,16 +260,20 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .post(
       '/product-v2/import',
       ({ query, shop, actor, upload, request }) =>
-        importing(deps, { slot: [shop.id], request, upload }, async ({ file, signal, rest }) => {
-          const report = await importProducts(deps, { shop, actor }, file, {
-            dryRun: query.dryRun === 'true',
-            overwrite: query.overwrite === 'true',
-            stock: query.stock === 'true',
-            currency: query.currency ?? shop.currency,
-            signal,
-            limits: importLimits,
-            rest,
-          })
+        importing(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
+          const dryRun = query.dryRun === 'true'
+          const report = await tellingImport(deps, { shopId: shop.id, kind: 'products', dryRun, bytes }, (onProgress) =>
+            importProducts(deps, { shop, actor }, file, {
+              dryRun,
+              overwrite: query.overwrite === 'true',
+              stock: query.stock === 'true',
+              currency: query.currency ?? shop.currency,
+              signal,
+              limits: importLimits,
+              rest,
+              onProgress,
+            }),
+          )
           if (!report.complete) throw importStopped(report)
           return report
         }),

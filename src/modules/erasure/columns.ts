@@ -93,6 +93,8 @@ export const columnsOf = {
     erased: 'sealed',
     kept: 'id key shop_id lane template language status attempts next_at expires_at last_error created_at updated_at',
   },
+  // Ids, numbers, states and amounts, for an hour.
+  live_events: { kept: 'id shop_id name data at' },
   media: { kept: 'id shop_id hash created_at' },
   media_sources: { kept: 'shop_id address media_id' },
   media_usage: { kept: 'shop_id pictures bytes' },

@@ -4,6 +4,7 @@ import { kpiWords } from '../../../db/schema/kpi.ts'
 import { dayMs } from '../../lib/day.ts'
 import { usdCentsOf } from '../fx/domain.ts'
 import type { Difference, Kpi } from './domain.ts'
+import { freshOfShops, ofShops, presentOnly } from './shop-store.ts'
 
 // The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
 
@@ -74,6 +75,12 @@ const all = sql.join(
   sql`, `,
 )
 
+/** What is kept of a day: the sums, what came since, and what that is to shops. */
+const heldOf = (day: number): SQL => sql`
+  select kpi, key, value from kpi_days where kpi in (${all}) and span = 1 and day = ${day}
+  union all select kpi, key, value from kpi_deltas where kpi in (${all}) and day = ${day}
+  union all select kpi, key, value from (${freshOfShops({ from: day, to: day })}) fresh`
+
 /**
  * Where what is kept of a day is not what its facts say, in one statement, so that no write comes between.
  * @returns empty where they agree
@@ -84,12 +91,17 @@ export async function differencesOf(read: From, day: number): Promise<Difference
     with facts as (
       select * from (${peopleAndGoods(from, to)}) a
       union all select * from (${sales(sql`${between('o.confirmed_at', from, to)} and ${ofPresentMode}`)}) b
-      union all select * from (${movements(sql`${between('t.at', from, to)} and ${ofPresentMode}`)}) c),
-    held as (
-      select kpi, key, value from kpi_days where kpi in (${all}) and span = 1 and day = ${day}
-      union all select kpi, key, value from kpi_deltas where kpi in (${all}) and day = ${day})
+      union all select * from (${movements(sql`${between('t.at', from, to)} and ${ofPresentMode}`)}) c
+      union all select * from (${ofShops({
+        orders: sql`orders o join shops s on s.id = o.shop_id`,
+        whichOrders: sql`${between('o.confirmed_at', from, to)} and ${ofPresentMode}`,
+        movements: sql`unified_transactions t join orders o on o.id = t.order_id join shops s on s.id = o.shop_id`,
+        whichMovements: sql`${between('t.at', from, to)} and ${ofPresentMode}`,
+      })}) d),
+    held as (${heldOf(day)})
     select kpi, ${day} as day, key, cast(sum(counted) as text) as counted, cast(sum(kept) as text) as kept
     from (select kpi, key, value as counted, 0 as kept from facts union all select kpi, key, 0, value from held) both_of_them
+    where ${presentOnly('both_of_them')}
     group by kpi, key having sum(counted) <> sum(kept)
     order by kpi, key`)
   return pricedRows(rows).filter(({ counted, kept }) => counted !== kept)
@@ -98,9 +110,7 @@ export async function differencesOf(read: From, day: number): Promise<Difference
 /** What is kept of a day, by figure and key: every write that changes facts of it appends what changes this. */
 export async function keptOf(read: From, day: number): Promise<ReadonlyMap<string, bigint>> {
   const rows = await read.rows<{ kpi: Kpi; key: string; value: string }>(sql`
-    select kpi, key, cast(sum(value) as text) as value from (
-      select kpi, key, value from kpi_days where kpi in (${all}) and span = 1 and day = ${day}
-      union all select kpi, key, value from kpi_deltas where kpi in (${all}) and day = ${day}) held
+    select kpi, key, cast(sum(value) as text) as value from (${heldOf(day)}) held
     group by kpi, key`)
   return new Map(rows.map(({ kpi, key, value }) => [keptName({ kpi, key }), BigInt(value)]))
 }

@@ -3,11 +3,12 @@ import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf } from '../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
 import { type Delta, type Folded, foldedOf, type Kpi, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
+import { shopStore } from './shop-store.ts'
 
 type From = Pick<Reader, 'rows'>
 
-/** Which figures are kept: one more with each version that keeps others, which has the past counted for these too. 2: TEST_GMV. */
-const figuresKept = 2
+/** Which figures are kept: one more with each version that keeps others, which has the past counted for these too. 2: TEST_GMV. 3: those of shops. */
+const figuresKept = 3
 
 /** Rows to a statement. */
 const rowsAtOnce = 200
@@ -100,8 +101,9 @@ export const kpiStore = {
   async fold(tx: Writer, limit: number): Promise<number> {
     const gone = await tx.rows<Delta>(sql`
       delete from kpi_deltas where (kpi, day, id) in (select kpi, day, id from kpi_deltas limit ${limit})
-      returning kpi, day, key, value`)
-    await addSums(tx, foldedOf(gone.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))))
+      returning kpi, day, id, key, value`)
+    const told = gone.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))
+    await addSums(tx, foldedOf([...told, ...(await shopStore.ofDeltas(tx, told))]))
     return gone.length
   },
 

@@ -101,7 +101,7 @@ async function foldAll({ write }: Pick<Database, 'write'>, { list, shopId }: Lis
         select ${shopId}, ${list}, id, ${sql.raw(String(blockRecords))} from (
           select id from ${tables[list]} where shop_id = ${shopId} and id < ${before}
             and id > coalesce((select max(last) from list_blocks where shop_id = ${shopId} and list = ${list}), '')
-          order by id limit 1 offset ${blockRecords - 1}) next_one
+          order by id limit 1 offset ${blockRecords - 1}) next_one where true
         on conflict do nothing returning 1 as done`)
       return rows.length > 0
     })

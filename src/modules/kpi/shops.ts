@@ -1,7 +1,7 @@
 import type { AskedWindow, DaySums, ProductSums, Side, Span } from './domain.ts'
 import { previousOf } from './domain.ts'
+import { shopFigures } from './facts-store.ts'
 import { type ReadDeps, spanOf } from './past.ts'
-import { shopStore } from './shop-store.ts'
 
 /**
  * What a shop sold over a window of days, with as many days before.
@@ -17,6 +17,6 @@ export async function readShopFigures(
 ): Promise<{ span: Span; before: Span; days: DaySums[]; products: ProductSums[] }> {
   const span = await spanOf(deps, asked)
   const before = previousOf(span)
-  const days = await shopStore.days(deps.db.read, side, { from: before.from, to: span.to })
-  return { span, before, days, products: await shopStore.topProducts(deps.db.read, side, span, limit) }
+  const days = await shopFigures.days(deps.db.read, side, { from: before.from, to: span.to })
+  return { span, before, days, products: await shopFigures.topProducts(deps.db.read, side, span, limit) }
 }

@@ -3,7 +3,6 @@ import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf } from '../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
 import { type Delta, type Folded, foldedOf, type Kpi, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
-import { shopStore } from './shop-store.ts'
 
 type From = Pick<Reader, 'rows'>
 
@@ -47,6 +46,9 @@ const rankedSums = (cents: Kpi, n: Kpi, span: Span): SQL => sql`
   select key, sum(case when kpi = ${cents} then value else 0 end) as cents, sum(case when kpi = ${n} then value else 0 end) as n
   from (${counted([cents, n], span)}) counted
   group by key`
+
+/** A delta that was taken away. */
+type Gone = Pick<Delta, 'kpi' | 'day' | 'id' | 'key' | 'value'>
 
 export const kpiStore = {
   /** One statement. */
@@ -96,14 +98,15 @@ export const kpiStore = {
 
   /**
    * Takes some deltas away and adds them to the sums, inside a write. Whoever deletes a row has it: of two folds each adds its own.
+   * @param more what comes to the sums with them
    * @returns how many there were
    */
-  async fold(tx: Writer, limit: number): Promise<number> {
-    const gone = await tx.rows<Delta>(sql`
+  async fold(tx: Writer, limit: number, more: (gone: readonly Gone[]) => Promise<readonly Omit<Gone, 'id'>[]>): Promise<number> {
+    const gone = await tx.rows<Gone>(sql`
       delete from kpi_deltas where (kpi, day, id) in (select kpi, day, id from kpi_deltas limit ${limit})
       returning kpi, day, id, key, value`)
     const told = gone.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))
-    await addSums(tx, foldedOf([...told, ...(await shopStore.ofDeltas(tx, told))]))
+    await addSums(tx, foldedOf([...told, ...(await more(told))]))
     return gone.length
   },
 

@@ -151,7 +151,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
       detail: {
         summary: "The shop's products",
         description:
-          'In every status, newest first, with cost and stock; of several filters all count. With a filter `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it. Without one it is exact up to 10,000, then 10,000 with `totalCapped: true`, and further pages are there all the same. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q`, `tag` and `sku` find; `status`, `vendor` and `type` find all of up to 10,000 products at once, and `totalCapped: true` says so.',
+          'In every status, newest first, with cost and stock; of several filters all count. With a filter `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it. Without one `total` is exact, and a page at the end costs what the first does. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q`, `tag` and `sku` find; `status`, `vendor` and `type` find all of up to 10,000 products at once, and `totalCapped: true` says so.',
       },
     })
     .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {

@@ -87,6 +87,7 @@ export const columnsOf = {
   },
   lending_events: { kept: 'id application_id position type from_status to_status actor subject reason partner_external_ref at' },
   lending_rule_versions: { kept: 'version rules first_used_at' },
+  list_blocks: { kept: 'shop_id list last records' },
   listing_anchors: { kept: 'shop_id sort key documents' },
   listing_changes: { kept: 'id shop_id newest_key title_key price_key documents' },
   mails: {

@@ -1,3 +1,11 @@
+CREATE TABLE "list_blocks" (
+	"shop_id" text COLLATE "C" NOT NULL,
+	"list" text COLLATE "C" NOT NULL,
+	"last" text COLLATE "C" NOT NULL,
+	"records" integer NOT NULL,
+	CONSTRAINT "list_blocks_shop_id_list_last_pk" PRIMARY KEY("shop_id","list","last")
+);
+--> statement-breakpoint
 CREATE TABLE "live_events" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"shop_id" text COLLATE "C",
@@ -6,7 +14,10 @@ CREATE TABLE "live_events" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "live_events_at" ON "live_events" USING btree ("at");
+ALTER TABLE "list_blocks" ADD CONSTRAINT "list_blocks_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "live_events_at" ON "live_events" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "carts_begun" ON "carts" USING btree ("shop_id","created_at","status") WHERE draft is null;--> statement-breakpoint
+CREATE INDEX "disputes_open" ON "disputes" USING btree ("shop_id","id") WHERE status = 'OPEN';
 --> statement-breakpoint
 -- by hand: the transaction that wrote a row, by which those who follow these tables know what is new (db/postgres/tail.ts). Rows that are there already are told nobody.
 ALTER TABLE "order_events" ADD COLUMN "written_in" xid8;

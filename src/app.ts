@@ -9,6 +9,7 @@ import { accountRoutes } from './modules/account/routes.ts'
 import { totpRoutes } from './modules/account/totp-routes.ts'
 import { accountPageRoutes } from './modules/account-page/routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
+import { chainRoutes } from './modules/attestation/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
@@ -35,6 +36,7 @@ import { lenderRoutes } from './modules/lender/routes.ts'
 import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
 import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
+import { backupRoutes } from './modules/log-shipping/routes.ts'
 import { mailRoutes } from './modules/mail/routes.ts'
 import { mediaRoutes, publicMediaRoutes } from './modules/media/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
@@ -42,6 +44,7 @@ import { methodologyRoutes, publicMethodologyRoutes } from './modules/methodolog
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import { orderPageRoutes } from './modules/order-page/routes.ts'
+import { overviewRoutes } from './modules/overview/routes.ts'
 import { passwordResetRoutes } from './modules/password-reset/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
@@ -74,6 +77,7 @@ export function createApp(deps: AppDeps) {
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(hostRoutes(deps))
+    .use(overviewRoutes(deps))
     .use(staffRoutes(deps))
     .use(mailRoutes(deps))
     .use(paymentMethodRoutes(deps))
@@ -111,6 +115,8 @@ export function createApp(deps: AppDeps) {
     .use(shopAdminRoutes(deps))
     .use(paymentMethodAdminRoutes(deps))
     .use(jobRoutes(deps))
+    .use(chainRoutes(deps))
+    .use(backupRoutes(deps))
     .use(platformRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))

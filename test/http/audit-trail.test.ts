@@ -26,6 +26,7 @@ import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { invited } from '../support/staff.ts'
 import { begunTotp, codeAt, confirmedTotp } from '../support/totp.ts'
 import { methodology, provider, walletOf } from '../support/trust.ts'
+import { givenUpDelivery } from '../support/webhooks.ts'
 
 type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
 /** Makes what a route needs, and says what to ask of it so that it succeeds. */
@@ -205,6 +206,9 @@ const changes: Record<string, Prepare> = {
   'POST /webhook-endpoints': () => ({ path: '/webhook-endpoints', body: endpoint }),
   'DELETE /webhook-endpoints/:id': async (shop) => ({
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
+  }),
+  'POST /webhook-endpoints/:id/deliveries/:deliveryId/resend': async (shop) => ({
+    path: `${(await givenUpDelivery(shop.app, shop)).path}/resend`,
   }),
   'PUT /shops/v2/payment-methods': () => ({ path: '/shops/v2/payment-methods', body: { paypal: { enabled: false } } }),
   'PUT /shops/v2/processor-accounts/:processor': () => ({ path: accountPath, body: account }),

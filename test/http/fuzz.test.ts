@@ -33,6 +33,7 @@ import { drawn as pictureOf } from '../support/pictures.ts'
 import { changeProcessor } from '../support/sandbox.ts'
 import { ok } from '../support/selling.ts'
 import { methodology, walletOf } from '../support/trust.ts'
+import { givenUpDelivery } from '../support/webhooks.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 /**
@@ -82,6 +83,7 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /v2/orders/{id}/notes': ordersToSend,
   'PATCH /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
   'POST /webhook-endpoints': noEndpoints,
+  'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': givenUp,
   'GET /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
   'PATCH /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
   'DELETE /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
@@ -403,6 +405,14 @@ async function noEndpoints(): Promise<Given> {
   const { data } = await bySecret('GET', '/webhook-endpoints?limit=100')
   for (const { id } of data) await bySecret('DELETE', `/webhook-endpoints/${id}`)
   return {}
+}
+
+/** Messages that one endpoint did not take. */
+async function givenUp(): Promise<Given> {
+  await noEndpoints()
+  const { app, everyone } = world
+  const { endpointId, id } = await givenUpDelivery(app, everyone.merchant)
+  return { id: [endpointId], deliveryId: [id] }
 }
 
 /** A processor that knows the shop. */

@@ -9,6 +9,7 @@ import { approved } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath } from '../support/lending.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
+import { givenUpDelivery } from '../support/webhooks.ts'
 
 const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed')
 const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
@@ -135,6 +136,10 @@ const keyed: Record<string, Prepare> = {
   'POST /v2/orders/drafts/:id/send': async (shop) => {
     const id = await draftOf(shop)
     return { path: `/v2/orders/drafts/${id}/send`, body: {}, other: {}, by: ofMerchant(shop), table: 'draft_orders', id }
+  },
+  'POST /webhook-endpoints/:id/deliveries/:deliveryId/resend': async (shop) => {
+    const { path, endpointId: id } = await givenUpDelivery(shop.app, shop)
+    return { path: `${path}/resend`, body: {}, other: {}, by: ofMerchant(shop), table: 'webhook_endpoints', id }
   },
   'POST /cart/:id/items': async (shop) => {
     const id = await shop.cart()

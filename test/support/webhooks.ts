@@ -1,4 +1,5 @@
 /** Shops that are told what happens, and receivers that listen. */
+import { outbox, webhookDeliveries } from '../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts'
 import type { WebhookEvent } from '../../src/modules/webhook/domain.ts'
 import { enqueueMessage, type Message } from '../../src/modules/webhook/service.ts'
@@ -76,4 +77,21 @@ export async function deliveriesOf(app: TestApp, shop: Shop, { id }: { id: strin
   const { status, body, text } = await app.call('GET', `/webhook-endpoints/${id}/deliveries?limit=100`, { key: shop.secretKey })
   if (status !== 200) throw new Error(`${status} ${text}`)
   return body.data
+}
+
+/** A delivery that was given up, of an endpoint of its own. @returns the path of it, and the endpoint's id */
+export async function givenUpDelivery(app: TestApp, shop: Shop): Promise<{ path: string; endpointId: string; id: string }> {
+  const { id: endpointId } = await endpointOf(app, shop, 'https://hooks.example/again')
+  const now = app.clock.now()
+  const outboxId = app.deps.newId('message')
+  const id = app.deps.newId('delivery')
+  const message = { id: outboxId, key: `again:${outboxId}`, shopId: shop.shop.id, event: 'order.confirmed', body: '{}' }
+  await app.deps.db.write(async (tx) => {
+    await tx.insert(outbox).values({ ...message, status: 'DONE', createdAt: now })
+    const last = { lastStatus: 500, lastError: 'answered 500', createdAt: now, updatedAt: now }
+    await tx
+      .insert(webhookDeliveries)
+      .values({ id, endpointId, outboxId, event: 'order.confirmed', status: 'FAILED', attempts: 9, nextAt: now, ...last })
+  })
+  return { path: `/webhook-endpoints/${endpointId}/deliveries/${id}`, endpointId, id }
 }

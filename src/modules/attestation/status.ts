@@ -1,6 +1,9 @@
 /** How the sync of every chain stands. */
+import { lets } from '../../lib/breaker.ts'
 import { labelled } from '../../lib/prometheus.ts'
+import { isoTimes } from '../../lib/records.ts'
 import { type ChainStatus, statusOf } from './domain.ts'
+import type { KnownNode } from './nodes.ts'
 import type { AttestationDeps } from './parts.ts'
 
 /** Of every chain of which something was read, by chain id. */
@@ -10,6 +13,49 @@ export async function chainStatuses({
 }: Pick<AttestationDeps, 'attestationStore' | 'chainNodes'>): Promise<ChainStatus[]> {
   const [syncs, backfills] = await Promise.all([store.all(), store.backfillCounts()])
   return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0, chainNodes.has(sync.chainId)))
+}
+
+/** The same as it is sent. */
+export const chainView = ({ rescan, countedToAt, syncedAt, lastErrorAt, haltedAt, ...chain }: ChainStatus) => ({
+  ...chain,
+  ...isoTimes({ countedToAt, syncedAt, lastErrorAt, haltedAt }),
+  rescan: { ...rescan, ...isoTimes({ beganAt: rescan.beganAt }) },
+})
+
+/** Every chain that the settings name or of which something is kept, by id, with the nodes that this process knows of it. */
+export async function listChains(deps: Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'config' | 'clock'>) {
+  const statuses = await chainStatuses(deps)
+  const unread = deps.config.chains.filter(({ chainId }) => !statuses.some((status) => status.chainId === chainId))
+  const read = statuses.map((status) => ({ ...chainView(status), nodes: nodesOf(deps, status) }))
+  const others = unread.map(({ chainId, contract, startBlock }) => ({
+    ...nothingRead,
+    ...{ chainId, contract, startBlock },
+    nodes: nodesOf(deps, { chainId, provider: null }),
+  }))
+  return [...read, ...others].sort((a, b) => a.chainId - b.chainId)
+}
+
+const nothingRead = {
+  isConfigured: true,
+  ...{ countedTo: null, countedToHash: null, countedToAt: null, head: null, target: null, lag: null },
+  ...{ provider: null, syncedAt: null, lastError: null, lastErrorAt: null, haltedBecause: null, haltedAt: null },
+  rescan: { beganAt: null, readTo: null, isUnderWay: false, missing: null, unknown: null },
+  backfills: 0,
+} as const
+
+function nodesOf(
+  { chainNodes, clock }: Pick<AttestationDeps, 'chainNodes' | 'clock'>,
+  { chainId, provider }: Pick<ChainStatus, 'chainId' | 'provider'>,
+) {
+  const now = clock.now()
+  const stateOf = ({ breaker, notBefore }: KnownNode) => (!lets(breaker) ? 'failing' : notBefore > now ? 'resting' : 'ready')
+  return (chainNodes.get(chainId)?.all ?? []).map((node) => ({
+    host: node.host,
+    inUse: node.host === provider,
+    state: stateOf(node),
+    ...isoTimes({ restsUntil: node.notBefore > now ? node.notBefore : null }),
+    failures: node.failures,
+  }))
 }
 
 type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>

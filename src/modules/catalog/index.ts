@@ -14,7 +14,7 @@ export {
 } from './collections.ts'
 export { type FetchReport, fetchImages } from './fetching.ts'
 export { type ImportReport, importProducts, importStopped } from './import.ts'
-export { lowStock, stockHistoryOf } from './low-stock.ts'
+export { countLowStock, lowStock, stockHistoryOf } from './low-stock.ts'
 export { fillProductSearch, fillUnknownProducts, listProducts, pieceOfProducts } from './managed.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'

@@ -1,4 +1,4 @@
-import { desc, eq, sql } from 'drizzle-orm'
+import { desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../db/engine.ts'
 import { stockHistory } from '../../../db/schema/catalog.ts'
 import { selectSlice } from '../../../db/slice.ts'
@@ -19,14 +19,24 @@ const lowOf = (
   where v.low_stock_at is not null and v.on_hand <= v.low_stock_at and v.track_inventory
     and p.id = v.product_id and p.shop_id = ${shopId} and p.status <> 'ARCHIVED'`
 
+async function lowIn(read: Pick<Reader, 'rows'>, shopId: string): Promise<SQL> {
+  const [size] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (select 1 from products where shop_id = ${shopId} limit ${productsMax + 1}) as first_ones`,
+  )
+  return lowOf(shopId, Number(size?.n ?? 0) <= productsMax)
+}
+
 export const lowStockStore = {
+  /** How many there are, counted up to `most`. */
+  async count(read: Pick<Reader, 'rows'>, shopId: string, most: number): Promise<number> {
+    const low = await lowIn(read, shopId)
+    const [row] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (select 1 ${low} limit ${most}) as first_ones`)
+    return Number(row?.n ?? 0)
+  },
   /** The fewest first; of the whole list, by variant: how many there are changes while it is read. */
   async list(read: Pick<Reader, 'rows'>, shopId: string, { limit, offset, after }: Slice): Promise<{ rows: LowStock[]; total: number }> {
     const isWhole = after !== undefined
-    const [size] = await read.rows<{ n: number | string }>(
-      sql`select count(*) as n from (select 1 from products where shop_id = ${shopId} limit ${productsMax + 1}) as first_ones`,
-    )
-    const low = lowOf(shopId, Number(size?.n ?? 0) <= productsMax)
+    const low = await lowIn(read, shopId)
     const [totals] = isWhole ? [] : await read.rows<{ n: number | string }>(sql`select count(*) as n ${low}`)
     const beyond = typeof after === 'string' ? sql`and v.id < ${after}` : sql``
     const rows = await read.rows<LowStock>(sql`

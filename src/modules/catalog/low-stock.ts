@@ -36,6 +36,9 @@ export async function lowStock({ db }: Pick<Deps, 'db'>, shop: Shop, slice: Slic
   return pageOf(rows, total, slice)
 }
 
+/** How many such variants there are, counted up to `most`. */
+export const countLowStock = ({ db }: Pick<Deps, 'db'>, shop: Shop, most: number): Promise<number> => store.count(db.read, shop.id, most)
+
 /**
  * What was changed of a variant's stock by hand or by an import, newest first. Orders leave no rows: they are their own record.
  * @throws AppError NOT_FOUND, also for another shop's

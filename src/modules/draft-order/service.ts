@@ -80,6 +80,13 @@ export async function listDrafts(deps: DraftDeps, filter: DraftFilter, slice: Sl
   return pageOf(await viewsOf(deps, rows), total, slice)
 }
 
+/** How many of a shop's drafts wait to be paid, counted up to `most`. */
+export const countOpenDrafts = (
+  { draftStore, clock }: Pick<DraftDeps, 'draftStore' | 'clock'>,
+  shopId: string,
+  most: number,
+): Promise<number> => draftStore.countIn(shopId, 'OPEN', clock.now(), most)
+
 /** A piece of the same list, where it is told whole. */
 export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: Slice): Promise<Piece<DraftView>> {
   const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)

@@ -36,6 +36,16 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
       order: [desc(draftOrders.id)],
       ...slice,
     }),
+  /** How many there are of a status, counted up to `most`. */
+  async countIn(shopId: string, status: DraftStatus, now: number, most: number): Promise<number> {
+    const some = read
+      .select({ id: draftOrders.id })
+      .from(draftOrders)
+      .where(and(eq(draftOrders.shopId, shopId), statusIs(status, now)))
+      .limit(most)
+    const [counted] = await read.select({ n: count() }).from(some.as('some'))
+    return Number(counted?.n ?? 0)
+  },
   async countOf(tx: Writer, shopId: string): Promise<number> {
     const [counted] = await tx.select({ n: count() }).from(draftOrders).where(eq(draftOrders.shopId, shopId))
     return Number(counted?.n ?? 0)

@@ -8,6 +8,7 @@ import { codeTriesOf } from '../auth/domain.ts'
 export type GiftCard = typeof giftCards.$inferSelect
 
 export const giftCardStatuses = ['ACTIVE', 'DISABLED'] as const
+export const giftCardTransactionKinds = ['ISSUE', 'HOLD', 'RELEASE', 'REFUND'] as const
 
 export const codeLength = 16
 /** Of chance: five bits a character. */

@@ -8,6 +8,7 @@ export {
   issueGiftCard,
   listGiftCards,
   readGiftCard,
+  readGiftCardWhole,
   refundGiftCards,
   releaseGiftCards,
   tryCode,

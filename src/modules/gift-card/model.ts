@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { CurrencyCode, Instant, instantOf, integer, MoneySchema, maybe, nullable, oneOf, pageOf, text } from '../../http/schema.ts'
 import { amountMax } from '../../lib/money.ts'
-import { codeTextMax, giftCardStatuses, noteMax } from './domain.ts'
+import { codeTextMax, giftCardStatuses, giftCardTransactionKinds, noteMax } from './domain.ts'
 
 const record = {
   id: t.String(),
@@ -20,6 +20,28 @@ const record = {
   updatedAt: Instant,
 }
 export const GiftCardRecord = t.Object(record, { title: 'GiftCard' })
+const GiftCardTransaction = t.Object(
+  {
+    id: t.String(),
+    kind: oneOf(giftCardTransactionKinds, {
+      description:
+        'ISSUE: what it began with. HOLD: an order took it, and keeps it when it is a sale. RELEASE: an order that came to nothing gave it back. REFUND: a refund did',
+    }),
+    amount: t.Object({ amount: integer({ description: 'Minor units; below zero for what was taken' }), currency: t.String(CurrencyCode) }),
+    orderId: nullable(t.String()),
+    refundId: nullable(t.String()),
+    at: Instant,
+  },
+  { title: 'GiftCardTransaction' },
+)
+export const GiftCardWithTransactions = t.Object(
+  {
+    ...record,
+    transactions: t.Array(GiftCardTransaction),
+    transactionsCapped: t.Optional(t.Literal(true, { description: 'There were more' })),
+  },
+  { title: 'GiftCardWithTransactions' },
+)
 export const IssuedGiftCardRecord = t.Object({ ...record, code: t.String({ description: 'Shown this once' }) }, { title: 'IssuedGiftCard' })
 export const GiftCards = pageOf(GiftCardRecord)
 

@@ -5,8 +5,8 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { type CardIssuingDeps, changeGiftCard, issueGiftCard, listGiftCards, readGiftCard } from './index.ts'
-import { ChangeGiftCard, GiftCardRecord, GiftCards, IssuedGiftCardRecord, IssueGiftCard } from './model.ts'
+import { type CardIssuingDeps, changeGiftCard, issueGiftCard, listGiftCards, readGiftCard, readGiftCardWhole } from './index.ts'
+import { ChangeGiftCard, GiftCardRecord, GiftCards, GiftCardWithTransactions, IssuedGiftCardRecord, IssueGiftCard } from './model.ts'
 
 /** The body with its expiry in milliseconds. */
 const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...rest }: Body) => ({
@@ -39,6 +39,17 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
         },
       },
     )
+    .get('/giftcard/:id', ({ params, shop }) => readGiftCardWhole(deps, shop.id, params.id), {
+      access: 'management',
+      versioned: true,
+      params: RecordId,
+      response: { 200: GiftCardWithTransactions, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: 'A gift card of the shop',
+        description:
+          'With what moved its balance, newest first: the newest 200, and `transactionsCapped` where there were more. No code is ever shown again. What orders take and give back changes no version.',
+      },
+    })
     .patch(
       '/giftcard/:id',
       ({ params, body, shop, actor, expected, once }) =>

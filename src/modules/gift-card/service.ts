@@ -5,7 +5,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import type { Optional } from '../../lib/records.ts'
+import { isoTimes, type Optional, pick } from '../../lib/records.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { type AuthDeps, type CodeTrier, tryCode as tryingCode } from '../auth/index.ts'
@@ -114,6 +114,22 @@ export async function readGiftCard({ giftCardStore, clock }: GiftCardDeps, shopI
   const [card] = await giftCardStore.findAll([id])
   if (card?.shopId !== shopId) throw noSuchCard()
   return giftCardView(card, clock.now())
+}
+
+/** So many of a card's movements are told with it. */
+const transactionsTold = 200
+
+/** The same with what moved its balance, newest first. @throws AppError NOT_FOUND, also for another shop's */
+export async function readGiftCardWhole(deps: GiftCardDeps, shopId: string, id: string) {
+  const card = await readGiftCard(deps, shopId, id)
+  const rows = await deps.giftCardStore.transactions(id, transactionsTold + 1)
+  const transactions = rows.slice(0, transactionsTold).map(({ amount, at, ...row }) => ({
+    ...pick(row, 'id', 'kind'),
+    amount: { amount, currency: card.currency },
+    ...pick(row, 'orderId', 'refundId'),
+    ...isoTimes({ at }),
+  }))
+  return { ...card, transactions, ...(rows.length > transactionsTold ? { transactionsCapped: true as const } : {}) }
 }
 
 /** The shop's cards, newest first. */

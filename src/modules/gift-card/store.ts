@@ -65,6 +65,14 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
   giveBack(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
     return move(tx, id, amount, now, lte(giftCards.balance, sql`${giftCards.initialAmount} - ${amount}`))
   },
+  /** The newest movements of a card. */
+  transactions: (cardId: string, limit: number): Promise<GiftCardTransaction[]> =>
+    read
+      .select()
+      .from(giftCardTransactions)
+      .where(eq(giftCardTransactions.giftCardId, cardId))
+      .orderBy(desc(giftCardTransactions.id))
+      .limit(limit),
   async append(tx: Writer, row: GiftCardTransaction): Promise<void> {
     await tx.insert(giftCardTransactions).values(row)
   },

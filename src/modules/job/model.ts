@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { Instant, integer, nullable, oneOf, text } from '../../http/schema.ts'
+import { ChainRecord } from '../attestation/model.ts'
 
 const Time = nullable(Instant)
 
@@ -34,37 +35,6 @@ export const JobRecord = t.Object(
     requestedAt: nullable(t.String({ format: 'date-time', description: 'Somebody asked for a run, which has not begun.' })),
   },
   { title: 'Job' },
-)
-
-const block = nullable(integer({ minimum: 0 }))
-
-const ChainRecord = t.Object(
-  {
-    chainId: integer(),
-    contract: t.String(),
-    startBlock: integer({ minimum: 0 }),
-    countedTo: integer({ description: 'The last block whose attestations are counted.' }),
-    countedToHash: nullable(t.String()),
-    countedToAt: Time,
-    head: block,
-    target: block,
-    lag: nullable(integer({ minimum: 0, description: 'Blocks between what is counted and the newest that is known.' })),
-    provider: nullable(t.String({ description: 'The host of the node that was asked last.' })),
-    syncedAt: Time,
-    lastError: nullable(t.String()),
-    lastErrorAt: Time,
-    haltedBecause: nullable(t.String({ description: 'Why nothing more is counted of it until somebody sees to it.' })),
-    haltedAt: Time,
-    rescan: t.Object({
-      beganAt: Time,
-      readTo: block,
-      isUnderWay: t.Boolean(),
-      missing: nullable(integer({ minimum: 0 })),
-      unknown: nullable(integer({ minimum: 0 })),
-    }),
-    backfills: integer({ minimum: 0, description: 'Readings anew that wait.' }),
-  },
-  { title: 'ChainStatus' },
 )
 
 export const JobRecords = t.Object({

@@ -1,18 +1,9 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
-import { isoTimes } from '../../lib/records.ts'
-import { type AttestationDeps, chainStatuses } from '../attestation/index.ts'
+import { type AttestationDeps, chainStatuses, chainView } from '../attestation/index.ts'
 import { assertJob, type JobDeps, listJobs, requestRun } from './index.ts'
 import { JobParam, JobRecords, JobRequested } from './model.ts'
-
-type ChainStatus = Awaited<ReturnType<typeof chainStatuses>>[number]
-
-const chainView = ({ rescan, countedToAt, syncedAt, lastErrorAt, haltedAt, ...chain }: ChainStatus) => ({
-  ...chain,
-  ...isoTimes({ countedToAt, syncedAt, lastErrorAt, haltedAt }),
-  rescan: { ...rescan, ...isoTimes({ beganAt: rescan.beganAt }) },
-})
 
 export const jobRoutes = (deps: HttpDeps & JobDeps & AttestationDeps) =>
   routes(deps, 'Operations')

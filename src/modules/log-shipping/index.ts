@@ -13,4 +13,5 @@ export {
 export { goesOn, headAndRest, type SegmentHead, type SnapshotHead, segmentHeadOf } from './head.ts'
 export { logShippingMetrics } from './metrics.ts'
 export type { LogShippingDeps } from './parts.ts'
+export { backupsView } from './shown.ts'
 export { shipLog } from './start.ts'

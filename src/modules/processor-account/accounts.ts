@@ -102,6 +102,12 @@ export async function accountsOfShop(
   return Object.fromEntries(rows.map((row) => [row.processor, accountOf(config, row)]))
 }
 
+/** Whether there is an account of a mode, the shop's own or the instance's, through which anything could be paid. */
+export async function hasAccount(deps: Needed, of: { readonly shopId: string; readonly mode: Mode }): Promise<boolean> {
+  if (processorNames.some((processor) => instanceAccount(deps.config, processor, of.mode))) return true
+  return Object.keys(await accountsOfShop(deps, of)).length > 0
+}
+
 /** Every account through which something may be paid: the instance's own, then those of shops. */
 export async function everyAccount({ processorAccountStore: store, config }: Needed): Promise<ProcessorAccount[]> {
   const own = processorNames.flatMap(

@@ -85,6 +85,9 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
 /** Those of which a merchant says where they are: their own server, or the account's own host name. */
 export const takesUrl = (processor: ProcessorName): boolean => processor === 'btcpay' || processor === 'checkout'
 
+/** Those of which neither keys nor host say which money it is: whoever gives the account does. */
+export const modeIsAsked = (processor: ProcessorName): boolean => processor === 'paypal' || processor === 'qpay' || processor === 'btcpay'
+
 /** What the breaker of an API goes by: its host, with the port where there is one. */
 export const apiHost = (apiUrl: string): string => URL.parse(apiUrl)?.host ?? ''
 

@@ -41,5 +41,28 @@ export const ProcessorAccount = t.Object(
   },
   { title: 'ProcessorAccount' },
 )
+export const ProcessorAccounts = t.Object(
+  {
+    data: t.Array(
+      t.Object(
+        {
+          processor: oneOf(processorNames),
+          fields: t.Array(
+            t.Object({
+              name: t.String({ description: 'As `PUT` takes it' }),
+              secret: t.Boolean({ description: 'Kept sealed, and shown nobody; what is none stands in every payment page' }),
+              required: t.Boolean(),
+            }),
+          ),
+          takesMode: t.Boolean({ description: 'Whether `mode` says which money it is; of the others the keys or the host do' }),
+          accounts: t.Array(ProcessorAccount, { description: "The shop's own, one of each mode at most" }),
+          instance: t.Object({ TEST: t.Boolean(), LIVE: t.Boolean() }, { description: 'Whether the instance has an account of that mode' }),
+        },
+        { title: 'ProcessorFields' },
+      ),
+    ),
+  },
+  { title: 'ProcessorAccounts' },
+)
 export const AccountParam = t.Object({ processor: text(64) })
 export const AccountQuery = t.Object({ mode: t.Optional(oneOf(modes, { description: 'Default that of the shop' })) })

@@ -2,13 +2,22 @@ import { t } from 'elysia'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
-import { type ProcessorAccountDeps, putAccount, readAccount, removeAccount } from './index.ts'
-import { AccountParam, AccountQuery, ProcessorAccount, PutProcessorAccount } from './model.ts'
+import { listAccounts, type ProcessorAccountDeps, putAccount, readAccount, removeAccount } from './index.ts'
+import { AccountParam, AccountQuery, ProcessorAccount, ProcessorAccounts, PutProcessorAccount } from './model.ts'
 
 const path = '/shops/v2/processor-accounts/:processor'
 
 export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
   routes(deps, 'Payment methods')
+    .get('/shops/v2/processor-accounts', ({ shop }) => listAccounts(deps, shop), {
+      access: 'owner',
+      response: { 200: ProcessorAccounts, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: 'The processors, and what an account with each is made of',
+        description:
+          'Every processor that a shop may have an account of its own with: the fields that `PUT` takes, and the accounts that the shop has, by the names of what was given and no value of it. `instance` says in which modes payments go through an account of the instance where the shop has none.',
+      },
+    })
     .get(path, ({ params, query, shop }) => readAccount(deps, shop, params.processor, query.mode), {
       access: 'owner',
       versioned: true,

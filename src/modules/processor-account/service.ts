@@ -15,11 +15,13 @@ import {
   accountView,
   identityOf,
   type Mode,
+  modeIsAsked,
   type ProcessorName,
   putsByShop,
+  takesUrl,
 } from './domain.ts'
 import { type AccountInput, type Given, givenOf } from './given.ts'
-import { publishableOf } from './instance.ts'
+import { instanceAccount, publishableOf } from './instance.ts'
 import type { ProcessorAccountDeps } from './parts.ts'
 import type { Which } from './store.ts'
 
@@ -45,6 +47,26 @@ export async function readAccount(deps: ProcessorAccountDeps, shop: ShopContext,
   const row = await deps.processorAccountStore.live(whichOf(shop, name, mode))
   if (!row) throw noSuchAccount()
   return accountView(row)
+}
+
+/** Every processor: what an account with it is made of, those that the shop has, and whether the instance has one. */
+export async function listAccounts({ processorAccountStore: store, config }: ProcessorAccountDeps, { id }: Pick<ShopContext, 'id'>) {
+  const rows = [...(await store.liveOf(id, 'TEST')), ...(await store.liveOf(id, 'LIVE'))]
+  const data = processorNames.map((processor) => {
+    const { publishable, sealed, required } = accountFields[processor]
+    const names = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
+    return {
+      processor,
+      fields: names.map((name) => ({ name, secret: sealed.includes(name), required: required.includes(name) })),
+      takesMode: modeIsAsked(processor),
+      accounts: rows.filter((row) => row.processor === processor).map(accountView),
+      instance: {
+        TEST: instanceAccount(config, processor, 'TEST') !== undefined,
+        LIVE: instanceAccount(config, processor, 'LIVE') !== undefined,
+      },
+    }
+  })
+  return { data }
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   givingWay,
   healthAfter,
   isFailing,
+  leaseMs,
   type Outcome,
   onlyHealthy,
   placesMax,
@@ -44,8 +45,6 @@ const lanesAtOnce = 50
 const abandonedAtOnce = 500
 const sendTimeoutMs = 10_000
 const answerBytesMax = 64 * 1024
-/** Well above what an attempt and the write of its result take: whoever claimed a delivery and vanished leaves it to others after that. */
-export const leaseMs = 60_000
 
 /**
  * Sends the messages of the outbox. Every process may: what one has claimed, the others leave alone. Each endpoint is a lane of its own,

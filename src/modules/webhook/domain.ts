@@ -175,6 +175,13 @@ export function healthAfter(before: Health, { answered, failure }: Outcome, now:
   return { failures, failingSince, retryAt, disabledAt: now, disabledReason: reason }
 }
 
+/** Well above what an attempt and the write of its result take: whoever claimed a delivery and vanished leaves it to others after that. */
+export const leaseMs = 60_000
+
+/** Whether an attempt at a delivery may be under way: whoever claims one says until when, and when that was. */
+export const isBeingSent = ({ status, attempts, nextAt, updatedAt }: WebhookDelivery, now: number): boolean =>
+  status === 'PENDING' && attempts > 0 && nextAt > now && nextAt - updatedAt === leaseMs
+
 /** Of every endpoint, since nothing of one ever changes. */
 export const endpointVersion = 1
 

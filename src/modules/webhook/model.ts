@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, nullable, oneOf, pageOf, Url } from '../../http/schema.ts'
+import { fieldsOf, Instant, integer, nullable, oneOf, pageOf, text, Url } from '../../http/schema.ts'
 import { deliveryStatuses, disabledReasons, webhookEvents } from './domain.ts'
 
 const fields = {
@@ -37,6 +37,8 @@ export const DeliveryRecord = t.Object(
   { title: 'WebhookDelivery' },
 )
 export const Deliveries = pageOf(DeliveryRecord)
+
+export const DeliveryParams = t.Object({ id: text(64), deliveryId: text(64) })
 
 export const CreateEndpoint = t.Object({
   url: Url,

@@ -5,9 +5,18 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './index.ts'
+import {
+  createEndpoint,
+  findDelivery,
+  findEndpoint,
+  listDeliveries,
+  listEndpoints,
+  removeEndpoint,
+  resendDelivery,
+  type WebhookDeps,
+} from './index.ts'
 import { messageData } from './messages.ts'
-import { CreateEndpoint, Deliveries, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
+import { CreateEndpoint, Deliveries, DeliveryParams, DeliveryRecord, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
 
 const howItIsSent = `What each event tells is in this document under \`webhooks\`. Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
 \`webhook-timestamp\` and \`webhook-signature\` (\`v1,\` and the base64 HMAC-SHA256 of \`id.timestamp.body\` under the key that \`secret\` holds \
@@ -30,7 +39,7 @@ when it is called.`
 /** For the OpenAPI document. */
 const toldEvents: object = { 'x-events': messageData }
 
-export const webhookRoutes = (deps: HttpDeps) =>
+export const webhookRoutes = (deps: HttpDeps & WebhookDeps) =>
   routes(deps, 'Webhooks')
     .post('/webhook-endpoints', ({ body, shop, actor, once }) => once(201, (write) => createEndpoint(deps, { shop, actor, write }, body)), {
       access: 'ownerManagement',
@@ -77,3 +86,21 @@ export const webhookRoutes = (deps: HttpDeps) =>
       response: { 200: Deliveries, ...errorResponses(401, 403, 404) },
       detail: { summary: 'What was sent to a webhook endpoint', description: 'Newest first; forgotten after 30 days.' },
     })
+    .post(
+      '/webhook-endpoints/:id/deliveries/:deliveryId/resend',
+      ({ params: { id, deliveryId }, shop, actor, once }) =>
+        once(200, (write) => resendDelivery(deps, { shop, actor, write }, id, deliveryId), {
+          sees: () => findDelivery(deps, shop, id, deliveryId),
+        }),
+      {
+        access: 'ownerManagement',
+        idempotent: true,
+        params: DeliveryParams,
+        response: { 200: DeliveryRecord, ...errorResponses(401, 403, 404, 409, 422) },
+        detail: {
+          summary: 'Send a message again',
+          description:
+            'Now, byte for byte and under the same `webhook-id`, signed anew. One that was delivered or given up is tried as if it were new, nine times in about a day, but no longer than three days after it was made; one that waits for its next attempt is sent without the wait. An endpoint that rests because it failed rests no longer. 409 while an attempt is under way, and for an endpoint that is disabled.',
+        },
+      },
+    )

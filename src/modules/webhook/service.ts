@@ -18,6 +18,7 @@ import {
   endpointVersion,
   endpointView,
   healthy,
+  isBeingSent,
   keptMs,
   messageBody,
   type WebhookEndpoint,
@@ -136,6 +137,48 @@ export async function listDeliveries(
   if (!(await store.findEndpoint(db.read, shop.id, endpointId))) throw noSuchEndpoint()
   const { rows, total } = await store.listDeliveries(db.read, endpointId, slice)
   return pageOf(rows.map(deliveryView), total, slice)
+}
+
+const noSuchDelivery = () => new AppError('NOT_FOUND', 'No such delivery')
+
+/**
+ * Has a message sent to an endpoint again, now: one that is over from the first attempt on, one that waits for its next attempt without the wait.
+ * @throws AppError NOT_FOUND, also for another shop's and for one that is forgotten; CONFLICT for an endpoint that is disabled, and while an attempt is
+ *   under way
+ */
+export async function resendDelivery(
+  deps: WebhookDeps,
+  by: Change,
+  endpointId: string,
+  deliveryId: string,
+): Promise<ReturnType<typeof deliveryView>> {
+  const sent = await audited(deps, by, { action: 'webhook_delivery.resent', subject: deliveryId }, async (tx, tell) => {
+    const endpoint = await store.findEndpoint(tx, by.shop.id, endpointId)
+    if (!endpoint) throw noSuchEndpoint()
+    const before = await store.findDelivery(tx, endpointId, deliveryId)
+    if (!before) throw noSuchDelivery()
+    if (endpoint.disabledAt !== null)
+      throw new AppError('CONFLICT', 'Nothing is sent to this endpoint any more: remove it and register it anew')
+    const now = deps.clock.now()
+    const attempts = before.status === 'PENDING' ? before.attempts : 0
+    const after = isBeingSent(before, now) ? undefined : await store.sendAgain(tx, before, { attempts, nextAt: now, updatedAt: now })
+    if (!after) throw new AppError('CONFLICT', 'It is being sent just now: look what comes of it')
+    await store.wake(tx, endpointId, now)
+    tell({ before: { status: before.status }, after: { status: after.status } })
+    return deliveryView(after)
+  })
+  // It would be sent in any case, within seconds.
+  void deps.webhooks.run().catch((error: unknown) => deps.log.warn('webhook.not_begun', { error }))
+  return sent
+}
+
+/** A delivery of an endpoint. @throws AppError NOT_FOUND, also for another shop's */
+export async function findDelivery({ db }: Pick<Deps, 'db'>, shop: Shop, endpointId: string, deliveryId: string) {
+  const endpoint = await store.findEndpoint(db.read, shop.id, endpointId)
+  if (!endpoint) throw noSuchEndpoint()
+  const delivery = await store.findDelivery(db.read, endpointId, deliveryId)
+  if (!delivery) throw noSuchDelivery()
+  return deliveryView(delivery)
 }
 
 /**

@@ -82,6 +82,33 @@ export const webhookStore = {
     return selectSlice(from, webhookDeliveries, { where: ofEndpoint, order: [desc(webhookDeliveries.id)], ...slice })
   },
 
+  async findDelivery(from: Selects, endpointId: string, id: string): Promise<WebhookDelivery | undefined> {
+    const which = and(eq(webhookDeliveries.endpointId, endpointId), eq(webhookDeliveries.id, id))
+    const [delivery] = await from.select().from(webhookDeliveries).where(which).limit(1)
+    return delivery
+  },
+  /** Has a delivery sent from now on, if it is still as it was; undefined when it is not. */
+  async sendAgain(
+    tx: Writer,
+    { id, status, attempts, nextAt }: Pick<WebhookDelivery, 'id' | 'status' | 'attempts' | 'nextAt'>,
+    change: Pick<WebhookDelivery, 'attempts' | 'nextAt' | 'updatedAt'>,
+  ): Promise<WebhookDelivery | undefined> {
+    const { id: key, status: state, attempts: tries, nextAt: next } = webhookDeliveries
+    const [delivery] = await tx
+      .update(webhookDeliveries)
+      .set({ ...change, status: 'PENDING' })
+      .where(and(eq(key, id), eq(state, status), eq(tries, attempts), eq(next, nextAt)))
+      .returning()
+    return delivery
+  },
+  /** Ends the rest of an endpoint that fails. */
+  async wake(tx: Writer, id: string, now: number): Promise<void> {
+    await tx
+      .update(webhookEndpoints)
+      .set({ retryAt: now })
+      .where(and(eq(webhookEndpoints.id, id), sql`${webhookEndpoints.retryAt} > ${now}`))
+  },
+
   /** Whether a message waits to be handed out, or a delivery to be sent. */
   async hasWork(read: Reader, now: number): Promise<boolean> {
     const rows = await read.rows(

@@ -4,8 +4,8 @@ import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/
 import { deliverWebhooks } from '../../../jobs/deliver-webhooks.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
-import { createWebhooks, leaseMs } from '../../../src/modules/webhook/dispatch.ts'
-import { jitter, pausesMs, placesMax } from '../../../src/modules/webhook/domain.ts'
+import { createWebhooks } from '../../../src/modules/webhook/dispatch.ts'
+import { jitter, leaseMs, pausesMs, placesMax } from '../../../src/modules/webhook/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../support/webhooks.ts'
 

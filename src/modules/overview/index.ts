@@ -1,0 +1,1 @@
+export { type OverviewDeps, readOverview } from './service.ts'

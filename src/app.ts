@@ -17,6 +17,8 @@ import { cartDiscountRoutes, cartGiftCardRoutes, cartRoutes } from './modules/ca
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
 import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
+import { consoleRoutes } from './modules/console/routes.ts'
+import { consoleSessionRoutes } from './modules/console-session/routes.ts'
 import { countryRoutes } from './modules/countries/routes.ts'
 import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerImportRoutes } from './modules/customer/import-routes.ts'
@@ -70,6 +72,7 @@ export function createApp(deps: AppDeps) {
     .use(inBothPlaces)
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
     .use(authRoutes(deps))
+    .use(consoleSessionRoutes(deps))
     .use(accountRoutes(deps))
     .use(passwordResetRoutes(deps))
     .use(accountPageRoutes(deps))
@@ -119,6 +122,7 @@ export function createApp(deps: AppDeps) {
     .use(backupRoutes(deps))
     .use(platformRoutes(deps))
     .use(healthRoutes(deps))
+    .use(consoleRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)
   return withPreflight(app, deps)

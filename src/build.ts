@@ -2,9 +2,13 @@
  * `bun run build`: makes dist/souk. Built twice, because what a start uses is known only once it has run: its bytecode is then
  * laid out together, and the rest of the program is not read into memory until it is wanted.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundleConsole } from './clients/console/bundle.ts'
+import { consoleFolder, entryFile, laidName } from './clients/console/files.ts'
+
+const root = join(import.meta.dir, '..')
 
 const flags = [
   ...['--compile', '--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv', '--external', 'pg-native'],
@@ -12,12 +16,31 @@ const flags = [
   ...['--minify-syntax', '--minify-whitespace'],
   // The format is named because bytecode alone would make CommonJS, where main.ts may not await.
   ...['--bytecode', '--format=esm', '--splitting'],
+  // Files that it carries keep their paths: by these the console's are found.
+  ...['--asset-naming', '[dir]/[name].[ext]'],
   // Code that runs once is not worth compiling; `serve` sets it back at the first request (src/server.ts), other commands at once.
   '--compile-jit-policy=100',
 ]
 
 /** souk and its workers. */
 export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/log-worker.ts', 'db/sqlite/aside-worker.ts'] as const
+
+/**
+ * Makes the console and lays it into `dist/console`.
+ * @returns the files, each an entry point of what is compiled, which then carries it
+ */
+export async function layConsole(): Promise<string[]> {
+  const { entry, files } = await bundleConsole()
+  rmSync(join(root, consoleFolder), { recursive: true, force: true })
+  mkdirSync(join(root, consoleFolder), { recursive: true })
+  const laid: [name: string, bytes: string | Uint8Array][] = [[laidName(entryFile, 'raw'), JSON.stringify(entry)]]
+  for (const [name, { body, encoded }] of files) {
+    laid.push([laidName(name, 'raw'), body as Uint8Array])
+    for (const form of ['br', 'gzip'] as const) if (encoded) laid.push([laidName(name, form), encoded[form] as Uint8Array])
+  }
+  for (const [name, bytes] of laid) writeFileSync(join(root, consoleFolder, name), bytes)
+  return laid.map(([name]) => `${consoleFolder}${name}`)
+}
 
 /**
  * Compiles a program of ours as the binary is compiled.
@@ -28,7 +51,7 @@ export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/lo
 export function compile(entryPoints: readonly string[], outfile: string, profile?: string): void {
   const order = profile === undefined ? [] : [`--bytecode-order=${profile}`]
   const { success, stderr } = Bun.spawnSync([process.execPath, 'build', ...flags, ...order, ...entryPoints, '--outfile', outfile], {
-    cwd: join(import.meta.dir, '..'),
+    cwd: root,
     stdout: 'ignore',
     stderr: 'pipe',
   })
@@ -51,9 +74,10 @@ if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'souk-build-'))
   try {
     const [first, profile] = [join(folder, 'souk'), join(folder, 'profile')]
-    compile(entries, first)
+    const all = [...entries, ...(await layConsole())]
+    compile(all, first)
     await record(first, profile)
-    compile(entries, 'dist/souk', profile)
+    compile(all, 'dist/souk', profile)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -11,6 +11,7 @@ import { backupParts } from './modules/backup/parts.ts'
 import { blogParts } from './modules/blog/parts.ts'
 import { cartParts } from './modules/cart/parts.ts'
 import { catalogParts } from './modules/catalog/parts.ts'
+import { consoleParts } from './modules/console/parts.ts'
 import { creditParts } from './modules/credit/parts.ts'
 import { customerParts } from './modules/customer/parts.ts'
 import { customerAccountParts } from './modules/customer-account/parts.ts'
@@ -111,6 +112,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(customerAccountParts)
     .add(erasureParts)
     .add(operationsParts)
+    .add(consoleParts)
     .add((deps) => httpParts(deps, peers)).deps
 
 export type AppDeps = ReturnType<typeof compose>

@@ -51,13 +51,13 @@ export const shopMail = table('shop_mail', {
   updatedAt: instant('updated_at').notNull(),
 })
 
-/** What was sent by mail and proves, once, that whoever has it reads what goes to an address. */
+/** What was sent by mail, or printed where the server starts, and proves, once, that whoever has it reads what goes there. */
 export const oneTimeTokens = table(
   'one_time_tokens',
   {
     /** SHA-256 of the token, which is kept nowhere. */
     hash: text('hash').primaryKey(),
-    purpose: word('purpose', ['PASSWORD_RESET', 'EMAIL_VERIFY', 'INVITATION']).notNull(),
+    purpose: word('purpose', ['PASSWORD_RESET', 'EMAIL_VERIFY', 'INVITATION', 'SETUP']).notNull(),
     /** A user, a customer, or what else it is about. */
     subjectId: text('subject_id').notNull(),
     /** Of a customer, and of staff. */

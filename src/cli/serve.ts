@@ -3,8 +3,10 @@ import { startJobs } from '../../jobs/index.ts'
 import type { Processor } from '../clients/processors/processor.ts'
 import { openServiceManager } from '../clients/service-manager.ts'
 import type { Config } from '../config.ts'
+import { ownUrl } from '../core/own-url.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { tellOfSameDisk } from '../modules/backup/index.ts'
+import { issueSetupToken } from '../modules/console-session/index.ts'
 import { replayErasures } from '../modules/erasure/index.ts'
 import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
@@ -169,6 +171,18 @@ async function startOrClose(instance: Instance, start: () => Promise<Serving>): 
 }
 
 async function readyText({ deps }: Instance, url: string): Promise<string> {
-  const advice = (await hasSuperAdmin(deps)) ? '' : 'There is no super admin yet: run `souk setup --email you@example.com` to make one.\n'
+  const advice = (await hasSuperAdmin(deps))
+    ? ''
+    : `There is no super admin yet: run \`souk setup --email you@example.com\` to make one.\n${await setupText(deps)}`
   return `souk is ready at ${url} (documentation: ${url}/docs)\n${advice}`
 }
+
+/** How the first super admin is made in a browser: nobody else has the token. */
+async function setupText(deps: Instance['deps']): Promise<string> {
+  const token = deps.config.consoleEnabled ? await issueSetupToken(deps) : undefined
+  return token === undefined ? '' : `Or open ${consoleUrl(deps)} and give it this token, which is good once, for a day: ${token}\n`
+}
+
+/** An address that a browser on this machine can open, too, where the server listens on all of them. */
+const consoleUrl = (deps: Instance['deps']): string =>
+  `${ownUrl(deps).replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, 'http://localhost')}/console`

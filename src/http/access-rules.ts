@@ -42,7 +42,9 @@ export type AccessRule = {
 
 const rules = {
   public: { who: 'anybody', unguarded: true, browsers: true, limitsWrites: true },
+  page: { who: 'anybody, for a page of this program: no page of another origin may read it', unguarded: true },
   login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
+  console: { who: "the console's own page, by its cookie, a password, or the token of the first run", unguarded: true, limitsWrites: true },
   loggedIn: {
     who: 'whoever is logged in',
     tokens: ['merchant', 'customer', 'superAdmin'],

@@ -133,7 +133,7 @@ li span { color: var(--soft); font-size: .92rem; }
 `
 
 /** What runs here, and where to go on. */
-export const homeHtml = (version: string) => `<!doctype html>
+export const homeHtml = (version: string, hasConsole: boolean) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -148,7 +148,7 @@ export const homeHtml = (version: string) => `<!doctype html>
 <p class="version">Version ${version}, up and answering</p>
 <p>A commerce backend: shops, products, collections and blogs behind one HTTP API.</p>
 <ul>
-<li><a href="/docs"><strong>Documentation</strong><span>Every route, with its fields and answers</span></a></li>
+${hasConsole ? '<li><a href="/console"><strong>Console</strong><span>The shop and the network, to look at and to work in</span></a></li>\n' : ''}<li><a href="/docs"><strong>Documentation</strong><span>Every route, with its fields and answers</span></a></li>
 <li><a href="/docs/json"><strong>OpenAPI document</strong><span>The same, for tools and generated clients</span></a></li>
 <li><a href="/health/ready"><strong>Readiness</strong><span>Database, migrations and disk</span></a></li>
 <li><a href="/health/live"><strong>Liveness</strong><span>Whether the process answers</span></a></li>

@@ -2,6 +2,7 @@ import { Elysia, t } from 'elysia'
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import swaggerNotices from 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt' with { type: 'file' }
+import { hasConsole } from '../core/console-files.ts'
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
 import { publicJson } from './caching.ts'
@@ -50,7 +51,6 @@ const Page = t.String({ contentMediaType: 'text/html', description: 'The page.' 
  * @param routes the app's, asked for when the document is first wanted
  */
 export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRoute[]) {
-  const home = homeHtml(deps.build.version)
   let made: { body: string; etag: string } | undefined
 
   async function document() {
@@ -63,7 +63,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
 
   return new Elysia({ tags: ['Service'] })
     .use(access(deps))
-    .get('/', () => html(home, homePolicy) as never, {
+    .get('/', () => html(homeHtml(deps.build.version, hasConsole(deps.config)), homePolicy) as never, {
       access: 'public',
       anyQuery: true,
       response: { 200: Page, ...errorResponses() },

@@ -86,6 +86,7 @@ test('every route names a query parameter that it does not know, and refuses it,
     [
       ...['GET /', 'GET /docs', 'GET /docs/json', 'GET /docs/favicon.svg', 'GET /docs/page.css', 'GET /docs/page.js'],
       ...['GET /docs/swagger-ui-bundle.js', 'GET /docs/swagger-ui-bundle.js.LICENSE.txt', 'GET /docs/swagger-ui.css'],
+      ...['GET /console', 'GET /console/*'],
       ...['GET /health/live', 'GET /health/ready', 'GET /metrics', 'GET /checkout/:shopUrl/payment-intent-resolver'],
       ...['POST /webhooks/payments/:processor', 'POST /webhooks/payments/:processor/:shopId'],
       'POST /webhooks/payments/qpay/callback/:token',

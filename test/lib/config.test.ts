@@ -215,6 +215,15 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['maybe', '2'],
   },
+  CONSOLE_ENABLED: {
+    field: 'consoleEnabled',
+    byDefault: true,
+    good: [
+      ['no', false],
+      ['1', true],
+    ],
+    bad: ['maybe'],
+  },
   LENDING_PLATFORM_ENABLED: {
     field: 'lendingPlatformEnabled',
     byDefault: false,

@@ -10,7 +10,7 @@ export type Credentials = Record<CredentialKind, CallOptions>
 
 /** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
 export const refused: Record<
-  Exclude<Access, 'public' | 'login' | 'processor' | 'provider' | 'internal'>,
+  Exclude<Access, 'public' | 'page' | 'login' | 'console' | 'processor' | 'provider' | 'internal'>,
   { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
 > = {
   loggedIn: { unknown: ['secret', 'publishable', 'integration'], forbidden: [] },
@@ -42,8 +42,8 @@ export const refused: Record<
 
 /** The kinds of credential that open a route. */
 export function accepted(access: Access): readonly CredentialKind[] {
-  if (access === 'public' || access === 'login' || access === 'processor' || access === 'provider' || access === 'internal') return []
-  const { unknown, forbidden } = refused[access]
+  if (!(access in refused)) return []
+  const { unknown, forbidden } = refused[access as keyof typeof refused]
   return credentialKinds.filter((kind) => !unknown.includes(kind) && !forbidden.includes(kind))
 }
 

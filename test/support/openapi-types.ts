@@ -13,7 +13,7 @@ export async function typesOf(document: object): Promise<string> {
   return astToString(await openapiTS(Buffer.from(JSON.stringify(document))))
 }
 
-// For the storefront of docs/: bun test/support/openapi-types.ts DOCUMENT FILE
+// For the storefront of docs/ and the console: bun test/support/openapi-types.ts DOCUMENT FILE
 if (import.meta.main) {
   const [document = '', file = ''] = Bun.argv.slice(2)
   await Bun.write(file, await typesOf(await Bun.file(document).json()))

@@ -61,7 +61,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Icon name={isOpen.value ? 'close' : 'menu'} />
         </button>
         <Whereabouts />
-        <button type="button" class="palette-button" onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+        <button type="button" class="palette-button" aria-label={s('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
           <span>{s('palette')}</span>
           <kbd>Ctrl K</kbd>

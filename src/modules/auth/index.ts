@@ -3,12 +3,14 @@ export { assertUncommon, isCommonPassword } from './common-passwords.ts'
 export { endOtherSessions, endOwnSession, endSessionsOf, type LoggedIn, ownSessions } from './own-sessions.ts'
 export type { AuthDeps } from './parts.ts'
 export {
+  type Beginning,
   checkPassword,
   countAttempt,
   countFailure,
   endSession,
   forgetExpiredSessions,
   type Login,
+  refreshInBrowser,
   refreshSession,
   shopOfRefreshToken,
   startSession,

@@ -3,7 +3,7 @@ import type { Caller } from '../../core/caller.ts'
 import { type Actor, locking, type Origin } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { aside } from '../../core/request.ts'
-import { sha256 } from '../../lib/seal.ts'
+import { hmac, sha256 } from '../../lib/seal.ts'
 import { audit, type FailedLogin, noteFailedLogin } from '../audit/index.ts'
 import {
   type Account,
@@ -18,7 +18,7 @@ import {
   subjectOf,
 } from './domain.ts'
 import type { AuthDeps } from './parts.ts'
-import type { Session } from './store.ts'
+import type { RefreshToken, Session } from './store.ts'
 
 export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
 
@@ -147,6 +147,9 @@ export async function countFailure<T>(deps: AuthDeps, limits: Counted, find: () 
   }
 }
 
+/** Where a session is begun, and for how long it may lie idle, in milliseconds. */
+export type Beginning = { readonly caller?: Partial<Caller>; readonly idleMs?: number | undefined }
+
 /** What of a caller a session shows. */
 const deviceOf = (caller: Partial<Caller>) => ({ address: caller.address ?? null, agent: caller.agent ?? null })
 
@@ -154,13 +157,14 @@ const deviceOf = (caller: Partial<Caller>) => ({ address: caller.address ?? null
  * Begins a session and answers with its tokens.
  * @param caller where it is begun
  * @param holds looks, in the same write, whether what was checked before still is so, such as the password
+ * @param idleMs for how long the refresh token, and each that it is traded for, is good unless it is used; else to the session's end
  * @throws AppError UNAUTHENTICATED when it is not
  */
 export async function startSession(
   deps: AuthDeps,
   subject: Subject,
   actor: Actor,
-  { caller = {}, holds }: { caller?: Partial<Caller>; holds?: (tx: Writer) => Promise<boolean> } = {},
+  { caller = {}, holds, idleMs = Number.POSITIVE_INFINITY }: Beginning & { holds?: (tx: Writer) => Promise<boolean> } = {},
 ): Promise<Login> {
   const now = deps.clock.now()
   const expiresAt = now + deps.config.refreshTokenSeconds * 1000
@@ -176,7 +180,7 @@ export async function startSession(
     ...deviceOf(caller),
   }
   const refresh = newRefreshToken(deps)
-  const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt, usedAt: null }
+  const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt: Math.min(expiresAt, now + idleMs), usedAt: null }
   await deps.db.write(async (tx) => {
     if (holds && !(await holds(tx))) throw refused()
     await deps.authStore.insertSession(tx, session, token)
@@ -191,28 +195,76 @@ export async function startSession(
  * @throws AppError UNAUTHENTICATED
  */
 export async function refreshSession(deps: AuthDeps, presented: string, caller: Partial<Caller> = {}): Promise<Login> {
+  const next = newRefreshToken(deps)
+  const { session } = await trade(deps, presented, { next, caller })
+  return loginAnswer(deps, subjectOf(session), session.id, next)
+}
+
+/**
+ * The same for a token that a browser keeps in a cookie, where an answer may be lost on its way and two pages may ask at once: for as long as
+ * `graceMs` after it was traded in this way it is answered with the same new token again, which is worked out from it. Whoever stole it gains
+ * the same token by that, and the first that is used twice later ends the session. Once the new token was used itself, there is an access
+ * token alone.
+ * @returns `endsAt`: when the session ends, whatever is done
+ * @throws AppError UNAUTHENTICATED
+ */
+export async function refreshInBrowser(
+  deps: AuthDeps,
+  presented: string,
+  caller: Partial<Caller>,
+  graceMs: number,
+): Promise<{ accessToken: string; expiresIn: number; refreshToken: string | undefined; subject: Subject; endsAt: number }> {
+  const next = successorOf(deps, presented)
+  const { session, isSpent } = await trade(deps, presented, { next, caller, graceMs })
+  const subject = subjectOf(session)
+  const { accessToken, expiresIn } = (await loginAnswer(deps, subject, session.id, next)).data
+  return { accessToken, expiresIn, refreshToken: isSpent ? undefined : next, subject, endsAt: session.expiresAt }
+}
+
+type Trade = { readonly next: string; readonly caller: Partial<Caller>; readonly graceMs?: number }
+
+/** @returns `isSpent`: whether `next`, which was given before, was used since */
+async function trade(
+  deps: AuthDeps,
+  presented: string,
+  { next, caller, graceMs = 0 }: Trade,
+): Promise<{ session: Session; isSpent: boolean }> {
+  const { authStore } = deps
   const now = deps.clock.now()
   const hash = sha256(presented)
   // Most of what is made up ends here, without a write.
-  if (!(await deps.authStore.findRefreshToken(deps.db.read, hash))) throw refreshRefused()
-  const next = newRefreshToken(deps)
-  const session = await deps.db.write(async (tx) => {
-    const found = await deps.authStore.findRefreshToken(tx, hash)
+  if (!(await authStore.findRefreshToken(deps.db.read, hash))) throw refreshRefused()
+  const traded = await deps.db.write(async (tx) => {
+    const found = await authStore.findRefreshToken(tx, hash)
     if (!found) return undefined
     const { session: live, token } = found
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
-    if (!(await deps.authStore.useRefreshToken(tx, hash, now))) {
-      if (await deps.authStore.revokeSession(tx, live.id, now))
+    if (!(await authStore.useRefreshToken(tx, hash, now))) {
+      const given = graceMs > 0 ? await givenFor(tx, deps, { hash, next, since: now - graceMs }) : undefined
+      if (given) return { session: live, isSpent: given.usedAt !== null }
+      if (await authStore.revokeSession(tx, live.id, now))
         await auditEnd(tx, deps, { session: live, action: 'session.revoked', from: caller })
       return undefined
     }
-    const renewed = { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null }
-    await deps.authStore.insertRefreshToken(tx, renewed)
-    await deps.authStore.renewSession(tx, live.id, { lastUsedAt: now, ...deviceOf(caller) })
-    return live
+    // As long as the one before was good, which is to the session's end unless it may not lie idle.
+    const expiresAt = Math.min(live.expiresAt, now + token.expiresAt - token.createdAt)
+    await authStore.insertRefreshToken(tx, { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt, usedAt: null })
+    await authStore.renewSession(tx, live.id, { lastUsedAt: now, ...deviceOf(caller) })
+    return { session: live, isSpent: false }
   })
-  if (!session) throw refreshRefused()
-  return loginAnswer(deps, subjectOf(session), session.id, next)
+  if (!traded) throw refreshRefused()
+  return traded
+}
+
+/** What a spent token was traded for, if that was not long ago; read anew, since another process may have spent it just now. */
+async function givenFor(
+  tx: Writer,
+  { authStore }: AuthDeps,
+  { hash, next, since }: { hash: string; next: string; since: number },
+): Promise<RefreshToken | undefined> {
+  const spent = await authStore.findRefreshToken(tx, hash)
+  if ((spent?.token.usedAt ?? 0) <= since) return undefined
+  return (await authStore.findRefreshToken(tx, sha256(next)))?.token
 }
 
 /** The shop of whoever holds this refresh token, if they are a customer: its pages may ask for them. Undefined when nobody does. */
@@ -244,6 +296,13 @@ export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps):
   const now = clock.now()
   // In small writes, so that nobody waits long behind one.
   while ((await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsKeptMs, forgottenAtOnce))) > 0);
+}
+
+/** Nobody works it out who has not both the token before and the instance's key. */
+const successorOf = ({ keyring }: AuthDeps, presented: string): string => {
+  const [key] = keyring.jwt()
+  if (!key) throw new Error('no key to work a token out with')
+  return hmac(key, `refresh token after ${presented}`)
 }
 
 const newRefreshToken = ({ randomBytes }: AuthDeps) => Buffer.from(randomBytes(32)).toString('base64url')

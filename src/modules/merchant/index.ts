@@ -1,5 +1,6 @@
 export type { MerchantDeps } from './parts.ts'
 export {
+  type Credentials,
   changeUserPassword,
   checkUserPassword,
   createMerchant,

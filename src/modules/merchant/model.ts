@@ -1,12 +1,13 @@
 import { t } from 'elysia'
-import { staffRoles } from '../../core/roles.ts'
+import { type StaffRole, staffRoles } from '../../core/roles.ts'
 import { CountryCode, CurrencyCode, Email, Instant, nullable, oneOf, text } from '../../http/schema.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
 import { KybRecord } from '../kyb/model.ts'
 import { codeLengthMax } from '../second-factor/domain.ts'
-import { ShopName, ShopRecord } from '../shop/model.ts'
+import type { Shop } from '../shop/domain.ts'
+import { ShopName, ShopRecord, shopView } from '../shop/model.ts'
 import type { User } from './domain.ts'
 
 /** A login is checked against nothing but its length: what is wrong with it is not told. */
@@ -29,6 +30,10 @@ export const SignupBody = t.Object({
 })
 export const MerchantRecord = t.Object({ id: t.String(), email: t.String(), createdAt: Instant }, { title: 'Merchant' })
 export const SignupAnswer = t.Object({ merchant: MerchantRecord, shop: ShopRecord })
+export const ShopOfStaff = t.Object(
+  { ...ShopRecord.properties, role: oneOf(staffRoles, { description: 'What they may do there' }) },
+  { title: 'ShopOfStaff' },
+)
 export const Me = t.Object({
   merchant: t.Object(
     {
@@ -37,10 +42,11 @@ export const Me = t.Object({
     },
     { title: 'Me' },
   ),
-  shops: t.Array(
-    t.Object({ ...ShopRecord.properties, role: oneOf(staffRoles, { description: 'What they may do there' }) }, { title: 'ShopOfStaff' }),
-  ),
+  shops: t.Array(ShopOfStaff),
   kyb: nullable(KybRecord),
 })
+
+/** A shop that somebody works in, and as what. */
+export const shopOfStaffView = ({ shop, role }: { shop: Shop; role: StaffRole }) => ({ ...shopView(shop), role })
 
 export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, ...isoTimes({ createdAt }) })

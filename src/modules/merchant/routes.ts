@@ -7,7 +7,7 @@ import { shopsOfMember } from '../member/index.ts'
 import { hasFactor } from '../second-factor/index.ts'
 import { shopView } from '../shop/model.ts'
 import { login, type MerchantDeps, readMerchant, signUp } from './index.ts'
-import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
+import { LoginBody, Me, merchantView, SignupAnswer, SignupBody, shopOfStaffView } from './model.ts'
 
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
   routes(deps, 'Login').post('/merchant/login', ({ body, request }) => login(deps, body, deps.callerOf(request)), {
@@ -52,8 +52,7 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps & KybDeps) =>
           hasFactor(deps, user.id),
           owned === undefined ? undefined : kybOf(deps, owned),
         ])
-        const shops = places.map(({ shop: one, role }) => ({ ...shopView(one), role }))
-        return { merchant: { ...merchantView(user), secondFactor }, shops, kyb: kyb ?? null }
+        return { merchant: { ...merchantView(user), secondFactor }, shops: places.map(shopOfStaffView), kyb: kyb ?? null }
       },
       {
         access: 'account',

@@ -1,13 +1,13 @@
-import type { Writer } from '../../../db/engine.ts'
+import type { Reader, Writer } from '../../../db/engine.ts'
 import type { Caller } from '../../core/caller.ts'
-import { type Actor, system } from '../../core/change.ts'
+import { type Actor, type Origin, system } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import type { PasswordTurn } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import { differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
 import { type Account, byAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
-import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
+import { assertUncommon, type Beginning, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { noteSignUp } from '../kpi/index.ts'
 import { tellOfAccount } from '../mail/index.ts'
 import { assertNoFactor, passFactor, removeFactor } from '../second-factor/index.ts'
@@ -38,6 +38,7 @@ export async function login(
   deps: MerchantDeps,
   { email, password, code }: Credentials & { code?: string | undefined },
   caller: Caller,
+  { idleMs }: Pick<Beginning, 'idleMs'> = {},
 ): Promise<Login> {
   const user = await deps.userStore.findByEmail(normalEmail(email))
   await checkPassword(deps, accountOf(email, user), { address: caller.limitKey, password }, { accountId: user?.id, from: caller })
@@ -50,7 +51,7 @@ export async function login(
     if (!hasPassed) await assertNoFactor(tx, deps, user.id)
     return true
   }
-  return startSession(deps, { id: user.id, role: user.role }, actor, { caller, holds })
+  return startSession(deps, { id: user.id, role: user.role }, actor, { caller, holds, idleMs })
 }
 
 async function newUser(
@@ -198,10 +199,20 @@ export async function removeSecondFactor(deps: MerchantDeps, email: string): Pro
   return user && (await removeFactor(deps, user, system)) ? user : undefined
 }
 
-/** @throws AppError CONFLICT when the e-mail address is taken */
-export async function createSuperAdmin(deps: MerchantDeps, credentials: Credentials): Promise<User> {
-  const user = await newUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials)
-  return audited(deps, { actor: system }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
+/**
+ * @param from who asks over the network, and for whom the password is hashed; without it, whoever works on the machine
+ * @param holds looks, in the same write, whether they may
+ * @throws AppError CONFLICT when the e-mail address is taken
+ */
+export async function createSuperAdmin(
+  deps: MerchantDeps,
+  credentials: Credentials,
+  { from, turn, holds }: { from?: Origin; turn?: PasswordTurn; holds?: (tx: Writer) => Promise<void> } = {},
+): Promise<User> {
+  const user = await newUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, turn)
+  const actor = from ? { ...from, id: user.id } : system
+  return audited(deps, { actor }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
+    await holds?.(tx)
     await deps.userStore.insert(tx, user)
     tell(differenceOf(undefined, { email: user.email, role: user.role }, ['role']))
     return user
@@ -225,4 +236,5 @@ export const userWithEmail = ({ userStore }: MerchantDeps, email: string): Promi
 
 /** Whether the instance has anybody who logs in, and a super admin. */
 export const hasUsers = ({ userStore }: MerchantDeps): Promise<boolean> => userStore.anyUser()
-export const hasSuperAdmin = ({ userStore }: MerchantDeps): Promise<boolean> => userStore.anySuperAdmin()
+/** @param from the write that asks; else as the database stands */
+export const hasSuperAdmin = ({ userStore }: MerchantDeps, from?: Pick<Reader, 'select'>): Promise<boolean> => userStore.anySuperAdmin(from)

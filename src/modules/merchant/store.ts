@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm'
-import type { Database, Writer } from '../../../db/engine.ts'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { rowsOf } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
 import type { User } from './domain.ts'
@@ -23,8 +23,8 @@ export function createUserStore({ read }: Pick<Database, 'read'>) {
     async setPassword(tx: Writer, id: string, passwordHash: string): Promise<void> {
       await tx.update(users).set({ passwordHash }).where(eq(users.id, id))
     },
-    async anySuperAdmin(): Promise<boolean> {
-      const rows = await read.select({ id: users.id }).from(users).where(eq(users.role, 'SUPER_ADMIN')).limit(1)
+    async anySuperAdmin(from: Pick<Reader, 'select'> = read): Promise<boolean> {
+      const rows = await from.select({ id: users.id }).from(users).where(eq(users.role, 'SUPER_ADMIN')).limit(1)
       return rows.length > 0
     },
     async anyUser(): Promise<boolean> {

@@ -9,6 +9,7 @@ export const tokenLifeMs: Readonly<Record<TokenPurpose, number>> = {
   PASSWORD_RESET: 30 * minuteMs,
   EMAIL_VERIFY: dayMs,
   INVITATION: 7 * dayMs,
+  SETUP: dayMs,
 }
 /** Of 32 bytes in base64url. */
 export const tokenPattern = '^[A-Za-z0-9_-]{43}$'

@@ -1,0 +1,75 @@
+/** Makes the console of its sources. The build does so, and a program that runs from source; the binary, which carries the files, does not hold this. */
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
+
+const entryPoint = join(import.meta.dir, '../../console/index.tsx')
+
+const inBrotli = promisify(brotliCompress)
+const inGzip = promisify(gzip)
+
+/** The least that is worth a compressed twin, in bytes: below, it is saved nothing by it. */
+const worthCompressing = 256
+
+/** What Bun tells of its output, by relative path. Not in its types as of 1.4.4. */
+type Metafile = {
+  readonly outputs: Readonly<
+    Record<
+      string,
+      { readonly imports: readonly { path: string; kind: string }[]; readonly entryPoint?: string; readonly cssBundle?: string }
+    >
+  >
+}
+
+/**
+ * Bundles, names by content and compresses.
+ * @param from where else than in src/console the first file is; tests bundle what they wrote
+ * @throws AggregateError where a source is wrong
+ */
+export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
+  const options: Bun.BuildConfig = {
+    entrypoints: [from],
+    target: 'browser',
+    format: 'esm',
+    splitting: true,
+    minify: true,
+    // Said, because a test's or a developer's NODE_ENV would decide otherwise.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    jsx: { runtime: 'automatic', importSource: 'preact', development: false },
+    naming: '[name]-[hash].[ext]',
+    metafile: true,
+  }
+  const { outputs, metafile } = await Bun.build(options)
+  const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output)] as const))
+  for (const [name] of made) if (!consoleFileName.test(name)) throw new Error(`the console cannot serve a file of this kind: ${name}`)
+  return { entry: entryOf(metafile as Metafile), files: new Map(made) }
+}
+
+async function fileOf(output: Bun.BuildArtifact): Promise<ConsoleFile> {
+  const body = new Uint8Array(await output.arrayBuffer())
+  const contentType = contentTypeOf(output.path)
+  if (contentType.startsWith('font/') || body.length < worthCompressing) return { body, contentType }
+  const [br, zipped] = await Promise.all([
+    inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+    inGzip(body, { level: 9 }),
+  ])
+  return { body, contentType, encoded: { br: new Uint8Array(br), gzip: new Uint8Array(zipped) } }
+}
+
+/** What the page has to name: the first script, its style, and the chunks that the script cannot begin without. */
+function entryOf({ outputs }: Metafile): ConsoleEntry {
+  const first = Object.entries(outputs).find(([path, { entryPoint: of }]) => of?.endsWith('index.tsx') && path.endsWith('.js'))
+  if (!first) throw new Error('the bundler made no script of src/console/index.tsx')
+  const preloads = new Set<string>()
+  const walk = (path: string): void => {
+    for (const { path: to, kind } of outputs[path]?.imports ?? []) {
+      if (kind !== 'import-statement' || preloads.has(to) || to === first[0]) continue
+      preloads.add(to)
+      walk(to)
+    }
+  }
+  walk(first[0])
+  const styles = first[1].cssBundle === undefined ? [] : [first[1].cssBundle]
+  return { script: basename(first[0]), styles: styles.map((path) => basename(path)), preloads: [...preloads].map((path) => basename(path)) }
+}

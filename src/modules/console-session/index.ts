@@ -1,0 +1,1 @@
+export { type ConsoleSession, closeConsole, issueSetupToken, openConsole, resumeConsole, setUpConsole } from './service.ts'

@@ -1,0 +1,1 @@
+export { type ConsoleDeps, consoleAsset, consolePage } from './service.ts'

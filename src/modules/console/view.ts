@@ -1,0 +1,73 @@
+import type { ConsoleEntry } from '../../core/console-files.ts'
+
+/** Where the page's files lie. */
+export const assetsPath = '/console/assets'
+
+/** What the page may load and ask: this origin, and nothing that stands inline. Pictures are shown before they are sent (`blob:`). */
+export const consolePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types souk',
+].join('; ')
+
+/** What the browser has and the console does not use. */
+const unused = ['accelerometer', 'camera', 'geolocation', 'gyroscope', 'magnetometer', 'microphone', 'midi', 'payment', 'usb']
+
+export const consoleHeaders = {
+  'content-security-policy': consolePolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': unused.map((name) => `${name}=()`).join(', '),
+  'referrer-policy': 'same-origin',
+  'x-robots-tag': 'noindex, nofollow',
+}
+
+/** What is said where no script runs, in every language of the console. */
+const noScript: readonly (readonly [language: string, text: string])[] = [
+  [
+    'en',
+    'This page needs JavaScript: switch it on for this address and load the page again. Everything it does can be done by the API too:',
+  ],
+  ['ar', 'تحتاج هذه الصفحة إلى JavaScript: فعّله لهذا العنوان ثم أعد تحميل الصفحة. كل ما تفعله يمكن فعله عبر واجهة البرمجة أيضًا:'],
+  ['mn', 'Энэ хуудсанд JavaScript хэрэгтэй: энэ хаягт зөвшөөрөөд хуудсыг дахин ачаална уу. Энд хийдэг бүхнийг API-аар ч хийж болно:'],
+]
+
+/**
+ * The page: one for every path of it.
+ * @param version of the program, by which the page notices an upgrade
+ */
+export function consoleHtml({ script, styles, preloads }: ConsoleEntry, version: string): string {
+  const at = (name: string) => `${assetsPath}/${name}`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="#faf7f2" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#14191b" media="(prefers-color-scheme: dark)">
+<meta name="souk:version" content="${version}">
+<title>souk</title>
+<link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
+${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}<script type="module" src="${at(script)}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>
+<main>
+<h1>souk</h1>
+${noScript.map(([language, text]) => `<p lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">${text} <a href="/docs">/docs</a></p>`).join('\n')}
+</main>
+</noscript>
+</body>
+</html>
+`
+}

@@ -1,0 +1,206 @@
+/** What the console is served as: one page, its files, and what the browser is told about them. */
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { bundleConsole } from '../../src/clients/console/bundle.ts'
+import { encodingFor } from '../../src/http/static.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { temporaryDir } from '../support/database.ts'
+import { serveTestApp } from '../support/server.ts'
+
+const filesOf = (page: string) => [...new Set([...page.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path ?? ''))]
+const pageOf = async (app: TestApp) => (await app.call('GET', '/console')).text
+
+describe('the page', () => {
+  test('is the same at every path of it', async () => {
+    await using app = await testApp()
+    const { status, headers, text } = await app.call('GET', '/console')
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'text/html;charset=utf-8', 'no-cache'])
+    for (const path of ['/console/', '/console/orders', '/console/products/prod_1/stock?x=1', '/console/assetsx', '/console/%D9%85'])
+      expect([path, (await app.call('GET', path)).text]).toEqual([path, text])
+  })
+
+  test('is at no path that something else has, nor beside it', async () => {
+    await using app = await testApp()
+    for (const path of ['/consolex', '/console/assets', '/console/assets/', '/console/assets/a/b.js', '/console/session', '/console/setup'])
+      expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      expect([method, (await app.call(method, '/console')).status]).toEqual([method, 404])
+  })
+
+  test('names its script, its style, its version and its language, and holds nothing inline', async () => {
+    await using app = await testApp()
+    const page = await pageOf(app)
+    expect(page).toStartWith('<!doctype html>\n<html lang="en">')
+    expect(page).toContain(`<meta name="souk:version" content="${app.deps.build.version}">`)
+    expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
+    expect(page).toMatch(/<link rel="stylesheet" href="\/console\/assets\/index-[a-z0-9]+\.css">/)
+    expect(page).toMatch(/<script type="module" src="\/console\/assets\/index-[a-z0-9]+\.js"><\/script>/)
+    expect(page).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/i)
+  })
+
+  test('may load and ask this origin alone, and is shown in no other page', async () => {
+    await using app = await testApp()
+    const { headers } = await app.call('GET', '/console')
+    expect(headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data: blob:",
+      "font-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      'trusted-types souk',
+    ])
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(headers.get('referrer-policy')).toBe('same-origin')
+    expect(headers.get('permissions-policy')).toContain('camera=()')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('and its files may be read by pages of no other origin, and neither may their refusals', async () => {
+    await using app = await testApp()
+    const paths = ['/console', '/console/x', '/console/session', '/console/assets/no-1.js', ...filesOf(await pageOf(app))]
+    for (const path of paths) {
+      const { headers } = await app.call('GET', path, { headers: { origin: 'https://other.example' } })
+      expect([path, [...headers.keys()].filter((name) => name.startsWith('access-control-'))]).toEqual([path, []])
+    }
+  })
+
+  test('tells a browser without scripts what to do, in every language', async () => {
+    await using app = await testApp()
+    const [, text = ''] = /<noscript>([\s\S]+)<\/noscript>/.exec(await pageOf(app)) ?? []
+    expect(text).toContain('This page needs JavaScript')
+    for (const language of ['en', 'ar', 'mn']) expect(text).toContain(`lang="${language}"`)
+  })
+
+  test('is told to be the same to who holds it, and is asked for by HEAD', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    const page = await fetch(`${server.url}/console/orders`)
+    const etag = page.headers.get('etag') ?? ''
+    expect(etag).not.toBe('')
+    const again = await fetch(`${server.url}/console`, { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text(), again.headers.get('cache-control')]).toEqual([304, '', 'no-cache'])
+    expect(again.headers.get('content-security-policy')).toBe(page.headers.get('content-security-policy'))
+    const head = await fetch(`${server.url}/console`, { method: 'HEAD' })
+    expect([head.status, await head.text(), head.headers.get('etag'), head.headers.get('content-length')]).toEqual([
+      200,
+      '',
+      etag,
+      String((await page.arrayBuffer()).byteLength),
+    ])
+  })
+
+  test('is led to by the home page', async () => {
+    await using app = await testApp()
+    expect((await app.call('GET', '/')).text).toContain('<a href="/console">')
+  })
+})
+
+describe('a file', () => {
+  test('is kept for ever, because its name changes with what it holds', async () => {
+    await using app = await testApp()
+    const files = filesOf(await pageOf(app))
+    expect(files.length).toBeGreaterThan(1)
+    for (const path of files) {
+      const { status, headers, text } = await app.call('GET', path)
+      expect([path, status, headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable'])
+      expect(headers.get('content-type')).toBe(path.endsWith('.js') ? 'text/javascript;charset=utf-8' : 'text/css;charset=utf-8')
+      const etag = headers.get('etag') ?? ''
+      const held = await app.call('GET', path, { headers: { 'if-none-match': etag } })
+      expect([held.status, held.text, held.headers.get('cache-control')]).toEqual([304, '', headers.get('cache-control')])
+      expect(text.length).toBeGreaterThan(0)
+    }
+  })
+
+  test('comes compressed as the browser takes it, each with an ETag of its own', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    const script = filesOf(await pageOf(app)).find((path) => path.endsWith('.js')) ?? ''
+    const get = async (accept: string, more: Record<string, string> = {}) => {
+      const answer = await fetch(`${server.url}${script}`, { headers: { 'accept-encoding': accept, ...more }, decompress: false })
+      return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) }
+    }
+    const whole = await get('identity')
+    const br = await get('gzip, deflate, br, zstd')
+    const gzip = await get('gzip')
+    expect([whole, br, gzip].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'br', 'gzip'])
+    expect(brotliDecompressSync(br.bytes).equals(whole.bytes)).toBe(true)
+    expect(gunzipSync(gzip.bytes).equals(whole.bytes)).toBe(true)
+    for (const { headers, bytes } of [whole, br, gzip]) {
+      expect(headers.get('vary')).toBe('accept-encoding')
+      expect(Number(headers.get('content-length'))).toBe(bytes.length)
+    }
+    const etags = [whole, br, gzip].map(({ headers }) => headers.get('etag') ?? '')
+    expect(new Set(etags).size).toBe(3)
+    expect((await get('br', { 'if-none-match': etags[1] ?? '' })).status).toBe(304)
+    expect((await get('gzip', { 'if-none-match': etags[1] ?? '' })).status).toBe(200)
+    const head = await fetch(`${server.url}${script}`, { method: 'HEAD', headers: { 'accept-encoding': 'br' }, decompress: false })
+    expect([head.status, head.headers.get('etag'), head.headers.get('content-length')]).toEqual([
+      200,
+      etags[1] ?? '',
+      String(br.bytes.length),
+    ])
+  })
+
+  test('that there is not is never the page', async () => {
+    await using app = await testApp()
+    for (const name of ['index.js', 'index-0.js', 'entry.json', 'constructor', '..%2f..%2fpackage.json', `${'a'.repeat(3_000)}.js`]) {
+      const { status, headers } = await app.call('GET', `/console/assets/${name}`)
+      expect([name, status, headers.get('cache-control')]).toEqual([name, 404, 'no-store'])
+    }
+  })
+})
+
+test('an encoding is chosen as RFC 9110 says', () => {
+  const chosen: [accept: string | null, encoding: 'br' | 'gzip' | undefined][] = [
+    [null, undefined],
+    ['', undefined],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['GZIP', 'gzip'],
+    ['br;q=0.5, gzip;q=0.8', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0, gzip;q=0', undefined],
+    ['*', 'br'],
+    ['*;q=0', undefined],
+    ['*, br;q=0', 'gzip'],
+    ['identity, br;q=0.5', undefined],
+    ['br;q=nonsense', undefined],
+    ['deflate', undefined],
+  ]
+  for (const [accept, encoding] of chosen) expect([accept, encodingFor(accept)]).toEqual([accept, encoding])
+})
+
+describe('what is bundled', () => {
+  const folder = temporaryDir()
+  /** A console of a few lines. */
+  const bundleOf = (source: string) => {
+    writeFileSync(join(folder, 'index.tsx'), source)
+    writeFileSync(join(folder, 'late.ts'), 'export const late = 1')
+    return bundleConsole(join(folder, 'index.tsx'))
+  }
+
+  test('is named by what it holds', async () => {
+    const one = await bundleOf('document.title = "one"; import("./late.ts")')
+    const same = await bundleOf('document.title = "one"; import("./late.ts")')
+    const other = await bundleOf('document.title = "two"; import("./late.ts")')
+    expect([...same.files.keys()].sort()).toEqual([...one.files.keys()].sort())
+    expect(other.entry.script).not.toBe(one.entry.script)
+    expect(one.files.size).toBe(2)
+  })
+
+  test('draws by what Preact has for those who use the page, not for those who write it', async () => {
+    const { entry, files } = await bundleConsole()
+    const text = new TextDecoder().decode(files.get(entry.script)?.body as Uint8Array)
+    expect(text).not.toMatch(/index\.tsx|fileName:|__source:|jsxDEV|process\.env/)
+  })
+
+  test('is not made of what does not compile', async () => {
+    expect(bundleOf('import "./gone.ts"')).rejects.toThrow()
+  })
+})

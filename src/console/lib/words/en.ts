@@ -45,6 +45,8 @@ export default {
   nothing: 'Nothing here yet',
   nothingFound: 'Nothing found',
   nothingFoundText: 'No row fits what you asked for.',
+  pickHint: 'Type to search; arrows and Enter choose.',
+  pickMax: { one: 'One is the most', other: 'More than {n} are not possible' },
   failed: 'That did not work',
   away: 'souk does not answer. Your network or the server is away: nothing was changed that you were not told of.',
   operatorWhere:

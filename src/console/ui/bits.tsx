@@ -54,6 +54,15 @@ export const When = ({ at, short }: { at: string; short?: boolean }) => (
   </time>
 )
 
+/** By how much something is more than it was before, as a part of one. */
+export const Change = ({ of }: { of: number | null | undefined }) =>
+  of == null ? null : (
+    <span class={of >= 0 ? 'change up' : 'change down'}>
+      {of >= 0 ? '+' : ''}
+      {percent(of)}
+    </span>
+  )
+
 /** A figure under its name, with how it was before. @param note what it is made of */
 export function Figure({
   name,
@@ -74,12 +83,7 @@ export function Figure({
     <>
       <span class="figure-name">{name}</span>
       <strong>{value}</strong>
-      {change != null && (
-        <span class={change >= 0 ? 'change up' : 'change down'}>
-          {change >= 0 ? '+' : ''}
-          {percent(change)}
-        </span>
-      )}
+      <Change of={change} />
       {before !== undefined && <small class="faint">{c('previousPeriod', { value: before })}</small>}
       {note && <small class="faint">{note}</small>}
     </>

@@ -97,6 +97,7 @@ export default {
   previousPeriod: 'قبل ذلك: {value}',
   days: { zero: 'اليوم', one: 'آخر يوم', two: 'آخر يومين', few: 'آخر {n} أيام', many: 'آخر {n} يومًا', other: 'آخر {n} يوم' },
   custom: 'أيام أخرى',
+  window: 'الأيام المعروضة',
   'state.ACTIVE': 'نشط',
   'state.DRAFT': 'مسودة',
   'state.ARCHIVED': 'مؤرشف',

@@ -81,6 +81,7 @@ export default {
   previousPeriod: 'Before: {value}',
   days: { one: 'Last {n} day', other: 'Last {n} days' },
   custom: 'Other days',
+  window: 'Days shown',
   'state.ACTIVE': 'Active',
   'state.DRAFT': 'Draft',
   'state.ARCHIVED': 'Archived',

@@ -83,6 +83,7 @@ export default {
   previousPeriod: 'Өмнө нь: {value}',
   days: { one: 'Сүүлийн {n} өдөр', other: 'Сүүлийн {n} өдөр' },
   custom: 'Бусад өдөр',
+  window: 'Харуулах өдрүүд',
   'state.ACTIVE': 'Идэвхтэй',
   'state.DRAFT': 'Ноорог',
   'state.ARCHIVED': 'Архивласан',

@@ -4,7 +4,6 @@ import type en from './en.ts'
 export default {
   title: 'الرئيسية',
   subtitle: 'حال المتجر',
-  window: 'الأيام المعروضة',
   days: 'من {from} إلى {to} بتوقيت UTC',
   sales: 'المبيعات',
   salesNote: 'مؤكد {confirmed}، مسترد {refunds}',
@@ -32,7 +31,14 @@ export default {
   revenue: 'الإيراد',
   waiting: 'بانتظارك',
   waitingNothing: 'لا شيء بانتظارك.',
-  'waiting.ordersToSend': { zero: 'طلب للإرسال', one: 'طلب للإرسال', two: 'طلبان للإرسال', few: 'طلبات للإرسال', many: 'طلبًا للإرسال', other: 'طلب للإرسال' },
+  'waiting.ordersToSend': {
+    zero: 'طلب للإرسال',
+    one: 'طلب للإرسال',
+    two: 'طلبان للإرسال',
+    few: 'طلبات للإرسال',
+    many: 'طلبًا للإرسال',
+    other: 'طلب للإرسال',
+  },
   'waiting.paymentsProcessing': {
     zero: 'دفعة لم يُبتّ فيها',
     one: 'دفعة لم يُبتّ فيها',
@@ -65,7 +71,14 @@ export default {
     many: 'استردادًا على المشترين استلامه',
     other: 'استرداد على المشترين استلامه',
   },
-  'waiting.disputes': { zero: 'نزاع مفتوح', one: 'نزاع مفتوح', two: 'نزاعان مفتوحان', few: 'نزاعات مفتوحة', many: 'نزاعًا مفتوحًا', other: 'نزاع مفتوح' },
+  'waiting.disputes': {
+    zero: 'نزاع مفتوح',
+    one: 'نزاع مفتوح',
+    two: 'نزاعان مفتوحان',
+    few: 'نزاعات مفتوحة',
+    many: 'نزاعًا مفتوحًا',
+    other: 'نزاع مفتوح',
+  },
   'waiting.drafts': {
     zero: 'مسودة طلب مفتوحة',
     one: 'مسودة طلب مفتوحة',

@@ -19,6 +19,7 @@ const tones: Readonly<Record<string, Tone>> = {
   APPROVED: 'good',
   DELIVERED: 'good',
   LIVE: 'good',
+  KYB_VERIFIED: 'good',
   WON: 'good',
   OK: 'good',
   PENDING_PAYMENT: 'warn',
@@ -103,7 +104,7 @@ export const Facts = ({ of }: { of: readonly (readonly [name: string, value: Com
     {of.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{value ?? '–'}</dd>
+        <dd>{value == null || value === false || value === '' ? '–' : value}</dd>
       </div>
     ))}
   </dl>

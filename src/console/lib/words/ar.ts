@@ -133,6 +133,7 @@ export default {
   'state.INVITED': 'مدعو',
   'state.SUSPENDED': 'موقوف',
   'state.TEST': 'تجريبي',
+  'state.KYB_VERIFIED': 'موثق',
   'state.LIVE': 'فعلي',
   'state.APPROVED': 'مقبول',
   'state.REJECTED': 'مرفوض',

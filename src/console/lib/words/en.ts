@@ -117,6 +117,7 @@ export default {
   'state.INVITED': 'Invited',
   'state.SUSPENDED': 'Suspended',
   'state.TEST': 'Test',
+  'state.KYB_VERIFIED': 'Verified',
   'state.LIVE': 'Live',
   'state.APPROVED': 'Approved',
   'state.REJECTED': 'Rejected',

@@ -119,6 +119,7 @@ export default {
   'state.INVITED': 'Урьсан',
   'state.SUSPENDED': 'Түдгэлзүүлсэн',
   'state.TEST': 'Туршилт',
+  'state.KYB_VERIFIED': 'Баталгаажсан',
   'state.LIVE': 'Бодит',
   'state.APPROVED': 'Зөвшөөрсөн',
   'state.REJECTED': 'Татгалзсан',

@@ -37,6 +37,7 @@ import { w as settingsTaxesWords } from './screens/settings-taxes/words.ts'
 import { w as settingsVerificationWords } from './screens/settings-verification/words.ts'
 import { w as settingsWebhooksWords } from './screens/settings-webhooks/words.ts'
 import { w as shopsWords } from './screens/shops/words.ts'
+import { i as importCsvWords } from './ui/import-csv/words.ts'
 
 const owners = ['OWNER'] as const
 const managers = ['OWNER', 'MANAGER'] as const
@@ -152,7 +153,7 @@ export const screens: readonly Screen[] = [
     path: '/s/:shop/customers/import',
     area: 'shop',
     roles: managers,
-    component: screen(() => import('./screens/customers/import.tsx'), customersWords),
+    component: screen(() => import('./screens/customers/import.tsx'), customersWords, importCsvWords),
   },
   {
     path: '/s/:shop/customers/:id',
@@ -176,14 +177,14 @@ export const screens: readonly Screen[] = [
   {
     path: '/s/:shop/gift-cards',
     area: 'shop',
-    roles: readers,
+    roles: managers,
     nav: { group: 'people', icon: 'gift', word: 'giftCards' },
     component: screen(() => import('./screens/gift-cards/list.tsx'), giftCardsWords),
   },
   {
     path: '/s/:shop/gift-cards/:id',
     area: 'shop',
-    roles: readers,
+    roles: managers,
     component: screen(() => import('./screens/gift-cards/card.tsx'), giftCardsWords),
   },
   {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { isDirty } from '../lib/dirty.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
 
@@ -88,4 +89,18 @@ export function Questions() {
       </div>
     </Dialog>
   )
+}
+
+/** A form in a window over the page: what was typed is asked about before it is closed without being sent. */
+export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
+  async function close() {
+    const typed = isDirty()
+    if (
+      typed &&
+      !(await confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true }))
+    )
+      return
+    onClose()
+  }
+  return <Dialog {...rest} onClose={close} />
 }

@@ -1,7 +1,7 @@
 /** The console's files, as the bundler of Bun makes them of src/console: those of the program, the same for every instance of it. */
 
 /** Whether an instance has a console. */
-export const hasConsole = (config: object): boolean => (config as { readonly consoleEnabled?: boolean }).consoleEnabled !== false
+export const hasConsole = ({ consoleEnabled }: { readonly consoleEnabled: boolean }): boolean => consoleEnabled
 
 type Bytes = Uint8Array<ArrayBuffer> | Blob
 

@@ -1,42 +1,19 @@
-/** What somebody types over a record: a signal a field, and whether it differs from what is there. */
+/** What is typed into a form, as a record of signals: one a field, so that a key redraws its field alone. */
 import { type Signal, signal } from '@preact/signals'
-import { useMemo, useRef } from 'preact/hooks'
 
-type Fields<Of> = { readonly [Name in keyof Of]: Signal<Of[Name]> }
-export type Draft<Of> = {
-  readonly of: Fields<Of>
-  /** What stands in the fields now. */
-  now(): Of
-  /** Whether something was typed that is not saved. */
-  readonly dirty: boolean
-  /** What is saved by now, or what somebody else saved: from here on that is what there is. */
-  reset(to: Of): void
-}
+export type Draft<Texts extends object> = { readonly [Name in keyof Texts]: Signal<Texts[Name]> }
 
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+export const draftOf = <Texts extends object>(texts: Texts): Draft<Texts> =>
+  Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, signal(value)])) as Draft<Texts>
 
-/**
- * @param key another one begins anew with `of`
- * @param of values that JSON can hold: texts, choices, lists
- */
-export function useDraft<Of extends Readonly<Record<string, unknown>>>(key: string, of: Of): Draft<Of> {
-  const begun = useRef(of)
-  begun.current = of
-  return useMemo(() => {
-    const base = signal(begun.current)
-    const names = Object.keys(begun.current) as (keyof Of)[]
-    const fields = Object.fromEntries(names.map((name) => [name, signal(base.value[name])])) as Fields<Of>
-    const now = () => Object.fromEntries(names.map((name) => [name, fields[name].value])) as Of
-    return {
-      of: fields,
-      now,
-      get dirty() {
-        return names.some((name) => !same(fields[name].value, base.value[name]))
-      },
-      reset(to) {
-        base.value = to
-        for (const name of names) fields[name].value = to[name]
-      },
-    }
-  }, [key])
+/** What is in the fields now. Read inside a computed signal it follows them. */
+export const textsOf = <Texts extends object>(draft: Draft<Texts>): Texts =>
+  Object.fromEntries(Object.entries(draft).map(([name, field]) => [name, (field as Signal<unknown>).value])) as Texts
+
+/** Puts other values into the fields. */
+export function fill<Texts extends object>(draft: Draft<Texts>, texts: Partial<Texts>): void {
+  for (const [name, value] of Object.entries(texts)) {
+    const field = draft[name as keyof Texts] as Signal<unknown> | undefined
+    if (field) field.value = value
+  }
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { countryOptions } from '../../lib/countries.ts'
-import { useDraft } from '../../lib/draft.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { country } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { useResource } from '../../lib/resource.ts'

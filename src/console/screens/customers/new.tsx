@@ -1,5 +1,5 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { useDraft } from '../../lib/draft.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { c } from '../../lib/words/common.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'

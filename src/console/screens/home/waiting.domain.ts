@@ -19,17 +19,20 @@ const refunds = (state: string): Link => ({ path: ['orders', 'refunds'], query: 
 const webhooks: Link = { path: ['settings', 'webhooks'], query: '' }
 
 /** What is urgent first. No list of orders filters by dispute, so that leads nowhere. */
-const kinds: readonly { readonly name: Exclude<keyof Counts, 'webhooks'>; readonly tone: Waiting['tone']; readonly links: readonly Link[] }[] =
-  [
-    { name: 'disputes', tone: 'bad', links: [] },
-    { name: 'refundsManual', tone: 'bad', links: [refunds('MANUAL')] },
-    { name: 'ordersStuck', tone: 'bad', links: [orders('status', 'PAID'), orders('status', 'COMPENSATING')] },
-    { name: 'ordersToSend', tone: 'plain', links: [orders('status', 'CONFIRMED')] },
-    { name: 'paymentsProcessing', tone: 'warn', links: [orders('paymentStatus', 'PROCESSING')] },
-    { name: 'refundsClaimable', tone: 'warn', links: [refunds('CLAIMABLE')] },
-    { name: 'lowStock', tone: 'warn', links: [{ path: ['products', 'low-stock'], query: '' }] },
-    { name: 'drafts', tone: 'plain', links: [{ path: ['orders', 'drafts'], query: '?status=OPEN' }] },
-  ]
+const kinds: readonly {
+  readonly name: Exclude<keyof Counts, 'webhooks'>
+  readonly tone: Waiting['tone']
+  readonly links: readonly Link[]
+}[] = [
+  { name: 'disputes', tone: 'bad', links: [] },
+  { name: 'refundsManual', tone: 'bad', links: [refunds('MANUAL')] },
+  { name: 'ordersStuck', tone: 'bad', links: [orders('status', 'PAID'), orders('status', 'COMPENSATING')] },
+  { name: 'ordersToSend', tone: 'plain', links: [orders('status', 'CONFIRMED')] },
+  { name: 'paymentsProcessing', tone: 'warn', links: [orders('paymentStatus', 'PROCESSING')] },
+  { name: 'refundsClaimable', tone: 'warn', links: [refunds('CLAIMABLE')] },
+  { name: 'lowStock', tone: 'warn', links: [{ path: ['products', 'low-stock'], query: '' }] },
+  { name: 'drafts', tone: 'plain', links: [{ path: ['orders', 'drafts'], query: '?status=OPEN' }] },
+]
 
 /** Of those that the role may read, those of which there is any. */
 export function waitingOf(counts: Counts): readonly Waiting[] {

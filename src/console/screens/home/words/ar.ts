@@ -32,7 +32,14 @@ export default {
   revenue: 'الإيراد',
   waiting: 'بانتظارك',
   waitingNothing: 'لا شيء بانتظارك.',
-  'waiting.ordersToSend': { zero: 'طلب للإرسال', one: 'طلب للإرسال', two: 'طلبان للإرسال', few: 'طلبات للإرسال', many: 'طلبًا للإرسال', other: 'طلب للإرسال' },
+  'waiting.ordersToSend': {
+    zero: 'طلب للإرسال',
+    one: 'طلب للإرسال',
+    two: 'طلبان للإرسال',
+    few: 'طلبات للإرسال',
+    many: 'طلبًا للإرسال',
+    other: 'طلب للإرسال',
+  },
   'waiting.paymentsProcessing': {
     zero: 'دفعة لم يُبتّ فيها',
     one: 'دفعة لم يُبتّ فيها',
@@ -65,7 +72,14 @@ export default {
     many: 'استردادًا على المشترين استلامه',
     other: 'استرداد على المشترين استلامه',
   },
-  'waiting.disputes': { zero: 'نزاع مفتوح', one: 'نزاع مفتوح', two: 'نزاعان مفتوحان', few: 'نزاعات مفتوحة', many: 'نزاعًا مفتوحًا', other: 'نزاع مفتوح' },
+  'waiting.disputes': {
+    zero: 'نزاع مفتوح',
+    one: 'نزاع مفتوح',
+    two: 'نزاعان مفتوحان',
+    few: 'نزاعات مفتوحة',
+    many: 'نزاعًا مفتوحًا',
+    other: 'نزاع مفتوح',
+  },
   'waiting.drafts': {
     zero: 'مسودة طلب مفتوحة',
     one: 'مسودة طلب مفتوحة',
@@ -118,4 +132,8 @@ export default {
   kybPending: 'نشاطك التجاري قيد المراجعة. لم يبقَ عليك شيء هناك.',
   kybRejected: 'لم يُوثَّق نشاطك التجاري:',
   goLive: 'ابدأ البيع الفعلي',
+  ready: 'جاهز للبيع',
+  readyHint: 'المتجر في الوضع التجريبي: لا شيء يُدفع فعلًا. كل شيء جاهز لبدء البيع الفعلي.',
+  topTable: 'جدول الأكثر مبيعًا',
+  topView: 'ترتيب الأكثر مبيعًا',
 } satisfies Translation<typeof en>

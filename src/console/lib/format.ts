@@ -1,5 +1,6 @@
 /** Numbers, money and moments in the reader's language, in the shop's currency and time zone. */
 import { decimalOf, decimalsOf, parseAmount } from '../../lib/money.ts'
+import { serverNow } from './clock.ts'
 import { shop } from './shop.ts'
 import { language } from './words.ts'
 
@@ -67,7 +68,7 @@ const steps = [
   ['minute', 60],
 ] as const
 /** How long ago, or ahead, by the server's clock where that is known. */
-export function ago(iso: string, now: number = Date.now()): string {
+export function ago(iso: string, now: number = serverNow()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000
   const [unit, size] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
   return relative.format(Math.round(seconds / size), unit)

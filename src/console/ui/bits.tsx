@@ -54,19 +54,21 @@ export const When = ({ at, short }: { at: string; short?: boolean }) => (
   </time>
 )
 
-/** A figure under its name, with how it was before. */
+/** A figure under its name, with how it was before. @param note what it is made of */
 export function Figure({
   name,
   value,
   before,
   change,
   href,
+  note,
 }: {
   name: string
   value: ComponentChildren
   before?: string
   change?: number | null
   href?: string
+  note?: string
 }) {
   const inner = (
     <>
@@ -79,6 +81,7 @@ export function Figure({
         </span>
       )}
       {before !== undefined && <small class="faint">{c('previousPeriod', { value: before })}</small>}
+      {note && <small class="faint">{note}</small>}
     </>
   )
   return href ? (

@@ -1,10 +1,11 @@
-/** Tables that the page has as files. What the API answers as CSV is taken from there. */
+/** What a page shows as CSV, where the API has none of it. */
 import { csvLine } from '../../lib/csv-line.ts'
 import { save } from './download.ts'
 
-/** Hands a table to the browser to keep; cells that a spreadsheet would take for a formula are escaped. */
-export function saveCsv(name: string, header: readonly string[], rows: readonly (readonly (string | number | null | undefined)[])[]): void {
-  const text = [header, ...rows].map((cells) => csvLine(cells.map((cell) => cell ?? ''))).join('')
-  // Spreadsheets read UTF-8 only where the file says so.
-  save(new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }), name)
-}
+/** @param rows figures as numbers, not as they are shown: whoever takes them along goes on reckoning with them */
+export const csvOf = (head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string =>
+  [head, ...rows].map(csvLine).join('')
+
+/** Hands it to the browser to keep. */
+export const saveCsv = (name: string, head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): void =>
+  save(new Blob([csvOf(head, rows)], { type: 'text/csv;charset=utf-8' }), name)

@@ -11,11 +11,14 @@ export function Dialog({
   onClose,
   children,
   wide,
+  typing,
 }: {
   title: string
   onClose: () => void
   children: ComponentChildren
   wide?: boolean
+  /** One opens it to type: its first field has the focus. */
+  typing?: boolean
 }) {
   const box = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -24,6 +27,7 @@ export function Dialog({
     if (!dialog) return
     const before = document.activeElement
     if (!dialog.open) dialog.showModal()
+    if (typing) dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
     return () => {
       dialog.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
@@ -102,5 +106,5 @@ export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
       return
     onClose()
   }
-  return <Dialog {...rest} onClose={close} />
+  return <Dialog {...rest} onClose={close} typing />
 }

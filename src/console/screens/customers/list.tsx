@@ -6,7 +6,7 @@ import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
-import { Money, State } from '../../ui/bits.tsx'
+import { Money } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Filters } from '../../ui/filters.tsx'
@@ -18,11 +18,16 @@ import { w } from './words.ts'
 type Customer = Schema<'Customer'>
 
 const columns = (): readonly Column<Customer>[] => [
-  { key: 'name', title: w('name'), main: true, cell: ({ name, email }) => <bdi class="cut">{name || email}</bdi> },
+  {
+    key: 'name',
+    title: w('name'),
+    main: true,
+    cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? w('erased') : name || email}</bdi>,
+  },
   {
     key: 'email',
     title: w('email'),
-    cell: ({ email, erasedAt }) => (erasedAt ? <State of="ERASED" text={w('erased')} /> : <bdi>{email}</bdi>),
+    cell: ({ email, erasedAt }) => erasedAt === null && <bdi>{email}</bdi>,
   },
   { key: 'since', title: w('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
   { key: 'marketing', title: w('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? c('yes') : c('no')) },

@@ -1,6 +1,6 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { useDraft } from '../../lib/use-draft.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'

@@ -217,7 +217,7 @@ const shownMax = 200
 
 function Rows({ title, of, capped }: { title: string; of: readonly Said[]; capped?: boolean }) {
   if (of.length === 0) return null
-  const cells = of.map(({ row, column, message }) => [row, column, message] as const)
+  const cells = of.map(({ row, column, message }) => [row, column ?? null, message] as const)
   return (
     <Section
       title={title}

@@ -51,6 +51,9 @@ export const percentOfBps = (bps: number): string => ratio.format(bps / 10_000)
 /** The shop's, where the page is about one that has one; else the browser's. */
 const zone = (): string => (shop.value as { timeZone?: string } | undefined)?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
+/** By which clock moments are shown and typed. */
+export const timeZone = (): string => zone()
+
 const moments = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone }))
 const days = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone }))
 export const moment = (iso: string): string => moments(zone()).format(new Date(iso))

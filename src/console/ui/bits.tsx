@@ -129,6 +129,10 @@ async function copy(text: string): Promise<void> {
   notify(c('copied'))
 }
 
+/** Since when an answer holds, and where it is an old one, that it is. */
+export const AsOf = ({ at, stale }: { at: string; stale?: boolean }) =>
+  stale ? <Note tone="warn">{c('stale', { at: moment(at) })}</Note> : <p class="hint">{c('asOf', { at: moment(at) })}</p>
+
 /** Says something beside what is done. */
 export const Note = ({ tone = 'info', children }: { tone?: 'info' | 'warn' | 'bad' | 'good'; children: ComponentChildren }) => (
   <div class={`note ${tone}`}>{children}</div>

@@ -58,6 +58,8 @@ export default {
   },
   failed: 'لم ينجح ذلك',
   away: 'لا يستجيب souk. الشبكة أو الخادم غير متاح: لم يتغير شيء لم تُبلَّغ به.',
+  operatorWhere:
+    'لا يجيب souk مشغّليه إلا من عناوين وبلدان معينة يحددها OPERATOR_IP_ALLOWLIST وOPERATOR_COUNTRIES حيث شُغّل. ادخل من أحدها أو اطلب تغييرها.',
   requestId: 'الطلب {id}',
   tryIn: {
     zero: 'حاول مجددًا الآن.',
@@ -87,6 +89,8 @@ export default {
   plot: 'عرض كرسم',
   date: 'اليوم',
   value: 'القيمة',
+  asOf: 'حتى {at}',
+  stale: 'قديم: آخر جواب صالح، منذ {at}',
   from: 'من',
   to: 'إلى',
   status: 'الحالة',

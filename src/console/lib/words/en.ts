@@ -49,6 +49,8 @@ export default {
   pickMax: { one: 'One is the most', other: 'More than {n} are not possible' },
   failed: 'That did not work',
   away: 'souk does not answer. Your network or the server is away: nothing was changed that you were not told of.',
+  operatorWhere:
+    'souk answers its operators at some addresses and from some countries only; OPERATOR_IP_ALLOWLIST and OPERATOR_COUNTRIES, where it is started, say which. Come from one of those, or have them changed.',
   requestId: 'Request {id}',
   tryIn: { one: 'Try again in {n} second.', other: 'Try again in {n} seconds.' },
   conflictTitle: 'Somebody else changed this meanwhile',
@@ -71,6 +73,8 @@ export default {
   plot: 'Show as a plot',
   date: 'Day',
   value: 'Value',
+  asOf: 'As of {at}',
+  stale: 'Stale: the last good answer, of {at}',
   from: 'From',
   to: 'To',
   status: 'Status',

@@ -1,6 +1,7 @@
 /** A draft order as it is typed, and as the API takes it. */
+
+import { type Money, moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
-import { type Money, moneyText, parseMoney } from '../../lib/format.ts'
 
 type Draft = Schema<'DraftOrder'>
 type Postal = Schema<'PostalAddress'>

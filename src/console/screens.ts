@@ -94,7 +94,7 @@ export const screens: readonly Screen[] = [
     path: '/s/:shop/products/new',
     area: 'shop',
     roles: managers,
-    component: screen(() => import('./screens/products/edit.tsx'), productsWords),
+    component: screen(() => import('./screens/products/edit.tsx'), productsWords, picturesWords),
   },
   {
     path: '/s/:shop/products/import',
@@ -113,7 +113,7 @@ export const screens: readonly Screen[] = [
     path: '/s/:shop/products/:id',
     area: 'shop',
     roles: readers,
-    component: screen(() => import('./screens/products/edit.tsx'), productsWords),
+    component: screen(() => import('./screens/products/edit.tsx'), productsWords, picturesWords),
   },
   {
     path: '/s/:shop/products/:id/variants/:variant/stock',
@@ -132,7 +132,7 @@ export const screens: readonly Screen[] = [
     path: '/s/:shop/collections/:id',
     area: 'shop',
     roles: readers,
-    component: screen(() => import('./screens/collections/edit.tsx'), collectionsWords),
+    component: screen(() => import('./screens/collections/edit.tsx'), collectionsWords, picturesWords),
   },
   {
     path: '/s/:shop/pictures',

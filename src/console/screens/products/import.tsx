@@ -8,7 +8,6 @@ import { Refused } from '../../lib/refused.ts'
 import { at, shop } from '../../lib/shop.ts'
 import { upload } from '../../lib/upload.ts'
 import { c } from '../../lib/words/common.ts'
-import { Facts } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { CheckField, FileField } from '../../ui/fields.tsx'
 import { Page, Section } from '../../ui/page.tsx'
@@ -21,6 +20,7 @@ type Result = Schema<'ImportReport'>
 type Ended = { readonly told: string; readonly tone: 'warn' | 'bad'; readonly error?: unknown }
 
 const bytesMax = 20 * 1024 * 1024
+const bytesText = () => bytes(20_000_000)
 const isTable = ({ name, type }: File) => /\.csv$|\.txt$/i.test(name) || /csv|text\/plain|excel/.test(type)
 
 /** Brings products in by a CSV: checked first, then stored, with what was refused by row. */
@@ -65,9 +65,9 @@ export default function Import() {
     file.value = chosen
     setReport(undefined)
     setEnded(undefined)
-    if (!isTable(chosen)) return setEnded({ told: w('notCsv'), tone: 'bad' })
-    if (chosen.size > bytesMax) return setEnded({ told: c('tooLarge', { max: bytes(bytesMax) }), tone: 'bad' })
-    void send(true)
+    if (!isTable(chosen)) setEnded({ told: w('notCsv'), tone: 'bad' })
+    else if (chosen.size > bytesMax) setEnded({ told: c('tooLarge', { max: bytesText() }), tone: 'bad' })
+    else void send(true)
   }
   async function send(dryRun: boolean): Promise<void> {
     const of = file.value
@@ -103,7 +103,7 @@ export default function Import() {
   })
   const isBusy = far !== undefined
   return (
-    <Page title={w('importTitle')} subtitle={w('importText', { max: bytes(bytesMax) })} back={{ href: at('products'), text: w('toAll') }}>
+    <Page title={w('importTitle')} subtitle={w('importText', { max: bytesText() })} back={{ href: at('products'), text: w('toAll') }}>
       <Section title={w('file')}>
         {!isBusy && <FileField label={file.value ? w('another') : w('importFile')} accept=".csv,text/csv" onFiles={choose} />}
         {file.value && (

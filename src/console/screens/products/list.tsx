@@ -34,7 +34,7 @@ export default function Products() {
     ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
   )
   const choosing: Column<Product>[] = mayManage.value
-    ? [{ key: 'choose', title: '', cell: (product) => <Choose product={product} chosen={chosen} /> }]
+    ? [{ key: 'choose', title: w('pick'), cell: (product) => <Choose product={product} chosen={chosen} /> }]
     : []
   return (
     <Page

@@ -19,6 +19,7 @@ export default {
   notCounted: 'لا يُعدّ',
   soldOut: 'نفد',
   choose: 'اختيار {name}',
+  pick: 'اختيار',
   chooseAll: 'كل ما في هذه الصفحة',
   chooseNone: 'إلغاء الاختيار',
   chosen: {

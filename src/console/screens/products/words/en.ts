@@ -16,6 +16,7 @@ export default {
   notCounted: 'Not counted',
   soldOut: 'Sold out',
   choose: 'Choose {name}',
+  pick: 'Choose',
   chooseAll: 'All on this page',
   chooseNone: 'Choose none',
   chosen: { one: '{n} chosen', other: '{n} chosen' },

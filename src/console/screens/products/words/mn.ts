@@ -19,6 +19,7 @@ export default {
   notCounted: 'Тоолдоггүй',
   soldOut: 'Дууссан',
   choose: '{name} сонгох',
+  pick: 'Сонгох',
   chooseAll: 'Энэ хуудасны бүгд',
   chooseNone: 'Сонголтыг цуцлах',
   chosen: { other: '{n} сонгосон' },

@@ -3,10 +3,8 @@ import { watchLeaving } from './lib/dirty.ts'
 import { watchEvents } from './lib/live.ts'
 import { begin, watchSession } from './lib/session.ts'
 import { checkVersion } from './lib/version.ts'
-import { c } from './lib/words/common.ts'
-import { language } from './lib/words.ts'
+import { language, wordsLoaded } from './lib/words.ts'
 import { App } from './shell/app.tsx'
-import { s } from './shell/words.ts'
 import './style.css'
 
 document.documentElement.lang = language
@@ -17,7 +15,7 @@ void begin()
 watchSession()
 watchLeaving()
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && checkVersion())
-await Promise.all([c.load(), s.load()])
+await wordsLoaded()
 watchEvents()
 const root = document.getElementById('root')
 if (root) render(<App />, root)

@@ -41,6 +41,47 @@ describeProcesses('souk setup', () => {
     expect(emails).toEqual([{ email: 'other@example.com' }, { email: 'root@example.com' }])
   })
 
+  test('souk serve prints a token, by which a browser makes the first super admin, and after that none', async () => {
+    const dataDir = temporaryDir()
+    const printed = /Or open (\S+\/console) and give it this token, which is good once, for a day: ([\w-]{43})\n/
+    {
+      await using server = await serve(dataDir)
+      expect(await server.out.until(printed)).toBeString()
+      const [, page, token] = printed.exec(server.out.text()) ?? []
+      expect(page).toBe(`${server.url}/console`)
+      const body = { token, email: login.email, password }
+      const setUp = (headers: Record<string, string>) =>
+        fetch(`${server.url}/console/setup`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        })
+      expect((await setUp({ origin: 'http://evil.example' })).status).toBe(403)
+      const made = await setUp({ origin: server.url })
+      expect([made.status, made.headers.get('set-cookie')]).toEqual([
+        201,
+        expect.stringMatching(/^souk_console_\d+=[\w-]{43,}; Path=\/console\/session; Max-Age=7200; HttpOnly; SameSite=Strict$/),
+      ])
+      const [cookie = ''] = (made.headers.get('set-cookie') ?? '').split(';')
+      const resumed = await fetch(`${server.url}/console/session`, { method: 'POST', headers: { origin: server.url, cookie } })
+      expect([resumed.status, ((await resumed.json()) as { roles: string[] }).roles]).toEqual([200, ['SUPER_ADMIN']])
+      expect((await setUp({ origin: server.url })).status).toBe(409)
+      expect(await logIn(server, login)).toStartWith('ey')
+      expect(server.log.text()).not.toContain(token ?? 'no token')
+    }
+    await using again = await serve(dataDir)
+    expect(await logIn(again, login)).toStartWith('ey')
+    expect(again.out.text()).not.toMatch(/token/)
+  })
+
+  test('souk serve prints no token where there is no console, and the address of PUBLIC_URL where there is one', async () => {
+    await using off = await serve(temporaryDir(), { CONSOLE_ENABLED: 'false' })
+    expect(await off.out.until(/souk setup --email/)).toBeString()
+    expect(off.out.text()).not.toMatch(/token/)
+    await using on = await serve(temporaryDir(), { PUBLIC_URL: 'https://souk.example.com' })
+    expect(await on.out.until(/Or open https:\/\/souk\.example\.com\/console and/)).toBeString()
+  })
+
   test.each([
     ['', 'No password was given: type it on a terminal, or hand it over as the first line of standard input\n'],
     [

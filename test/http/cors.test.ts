@@ -142,8 +142,11 @@ describe('across origins', () => {
       const access = app.routeTable.get(method, path)?.access
       if (access === undefined) throw new Error(`${method} ${path} states nothing`)
       const { tokens = [], key, unguarded, raw, mayAskFor }: AccessRule = accessRules[access]
+      // The console is for its own page alone.
       const isShoppers =
-        tokens.includes('customer') || key === 'storefront' || (unguarded === true && !raw && mayAskFor === undefined && access !== 'page')
+        tokens.includes('customer') ||
+        key === 'storefront' ||
+        (unguarded === true && !raw && mayAskFor === undefined && access !== 'console' && access !== 'page')
       expect([method, path, isForBrowsers(access)]).toEqual([method, path, isShoppers])
       if (path.includes('*')) continue
       const { status, headers } = await app.call(method, path.replaceAll(/:\w+/g, 'some'), {

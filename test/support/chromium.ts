@@ -55,9 +55,12 @@ export async function startBrowser(path: string) {
   }
 
   return {
-    /** One empty page that shares nothing with the others, neither cache nor cookies; `events` collects what it does. */
-    async openPage() {
-      const { browserContextId } = await send('Target.createBrowserContext')
+    /**
+     * One empty page that shares nothing with the others, neither cache nor cookies; `events` collects what it does.
+     * @param beside a page with which it shares them: another tab
+     */
+    async openPage(beside?: { readonly browserContextId: unknown }) {
+      const { browserContextId } = beside ?? (await send('Target.createBrowserContext'))
       const { targetId } = await send('Target.createTarget', { url: 'about:blank', browserContextId })
       const sessionId = String((await send('Target.attachToTarget', { targetId, flatten: true }))['sessionId'])
       const events: BrowserEvent[] = []
@@ -65,6 +68,7 @@ export async function startBrowser(path: string) {
       for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`, {}, sessionId)
       return {
         events,
+        browserContextId,
         open: (url: string) => send('Page.navigate', { url }, sessionId),
         /** A command of the debugging protocol, to this page. */
         command: (method: string, params: Record<string, unknown> = {}) => send(method, params, sessionId),
@@ -79,7 +83,7 @@ export async function startBrowser(path: string) {
           return (result as { value?: unknown }).value
         },
         async [Symbol.asyncDispose]() {
-          await send('Target.disposeBrowserContext', { browserContextId })
+          await (beside ? send('Target.closeTarget', { targetId }) : send('Target.disposeBrowserContext', { browserContextId }))
           pages.delete(sessionId)
         },
       }

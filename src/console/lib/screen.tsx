@@ -4,6 +4,7 @@ import lazy from 'preact-iso/lazy'
 import type { IconName } from '../ui/icon.tsx'
 import type { StaffRole } from './session.ts'
 import { reloadForMissing } from './version.ts'
+import { wordsLoaded } from './words.ts'
 
 export type Area = 'shop' | 'net' | 'account'
 export type Group = 'day' | 'catalog' | 'people' | 'content' | 'money' | 'network' | 'operations' | 'trust' | 'review'
@@ -19,13 +20,12 @@ export type Screen = {
   readonly component: ComponentType & { preload?: () => unknown }
 }
 
-type Words = { load(): Promise<void> }
-
-/** @param words catalogs that it wants beside the common one */
-export const screen = (load: () => Promise<{ default: ComponentType }>, ...words: readonly Words[]): Screen['component'] =>
+/** Loads a screen when it is first shown, and the words that it imports. */
+export const screen = (load: () => Promise<{ default: ComponentType }>): Screen['component'] =>
   lazy(async () => {
     try {
-      const [module] = await Promise.all([load(), ...words.map((one) => one.load())])
+      const module = await load()
+      await wordsLoaded()
       return module
     } catch (error) {
       // It is of another version than the page, or the server is away.

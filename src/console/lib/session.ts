@@ -3,6 +3,7 @@
  * another over all tabs, because each spends the cookie of the one before.
  */
 import { computed, signal } from '@preact/signals'
+import { noteClock } from './clock.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components } from './schema.d.ts'
 
@@ -13,6 +14,7 @@ export type Session = {
   readonly accessToken: string
   /** By the clock of this page that only goes forward: the clock on the wall may be wrong. */
   readonly expiresAt: number
+  readonly renewAt: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
   readonly shops: readonly Place[]
 }
@@ -34,14 +36,17 @@ type Told = { kind: 'renewed'; answer: Answer } | { kind: 'out'; because: 'idle'
 const tabs = new BroadcastChannel('souk-console')
 const told = (message: Told) => tabs.postMessage(message)
 
-/** Renewed when so much of a token's time is left, as a part of it: never in the middle of what somebody does. */
-const renewedBefore = 0.2
+/** Renewed after so long at the latest, while somebody is there: the cookie lasts for two hours from each renewal. */
+const renewedAfterMs = 30 * 60_000
 /** Without a key, a press or a touch in any tab for so long, whoever sits there has gone. */
 export const idleMaxMs = 30 * 60_000
 
 function enter(answer: Answer): void {
   const { accessToken, expiresIn, roles, shops } = answer
-  session.value = { accessToken, expiresAt: performance.now() + expiresIn * 1000, roles, shops }
+  const now = performance.now()
+  // Not all tabs at the same moment.
+  const renewAt = now + Math.min((expiresIn * 1000) / 2, renewedAfterMs) * (0.9 + Math.random() * 0.1)
+  session.value = { accessToken, expiresAt: now + expiresIn * 1000, renewAt, roles, shops }
   leftBecause.value = undefined
   standing.value = 'in'
 }
@@ -55,12 +60,14 @@ function leave(because: 'idle' | 'ended' | undefined, to: Standing = 'out'): voi
 
 async function ask(path: '/console/session' | '/console/setup', method: 'POST' | 'DELETE', body?: object): Promise<Response> {
   try {
-    return await fetch(path, {
+    const answer = await fetch(path, {
       method,
       credentials: 'same-origin',
       signal: AbortSignal.timeout(patienceMs),
       ...(method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) } : {}),
     })
+    noteClock(answer)
+    return answer
   } catch {
     throw unanswered()
   }
@@ -167,8 +174,7 @@ export function watchSession(): void {
     const held = session.value
     if (!held) return
     if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')
-    const left = held.expiresAt - performance.now()
-    if (left < (renewedBefore + Math.random() * 0.05) * 3_600_000) renew().catch(() => undefined)
+    if (performance.now() > held.renewAt) renew().catch(() => undefined)
   }
   setInterval(look, 15_000)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && look())

@@ -41,18 +41,26 @@ type Loaders<Words> = { readonly en: () => Promise<{ default: Words }> } & {
   readonly [Tag in Exclude<Language, 'en'>]: () => Promise<{ default: Translation<Words> }>
 }
 
+/** Catalogs on their way: each begins to come as soon as somebody imports it. */
+const coming = new Set<Promise<void>>()
+
+/** Resolves when every catalog that was imported so far is there. @throws where one cannot be loaded */
+export const wordsLoaded = (): Promise<unknown> => Promise.all(coming)
+
 /**
- * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once loaded `w('title')`, `w('items', { n: 3 })`.
+ * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once `wordsLoaded` used as `w('title')`, `w('items', { n: 3 })`.
  * The English one says which texts there are; another that lacks one does not compile.
  */
 export function catalog<Words extends Readonly<Record<string, Message>>>(loaders: Loaders<Words>) {
   let words: Readonly<Record<keyof Words, Message>> | undefined
+  const loaded = loaders[language]().then((module) => {
+    words = module.default
+    coming.delete(loaded)
+  })
+  coming.add(loaded)
   const w = (key: keyof Words & string, values?: Values): string => {
     const message = words?.[key]
     return message === undefined ? '' : said(message, values)
-  }
-  w.load = async (): Promise<void> => {
-    words ??= (await loaders[language]()).default
   }
   /** Whether there is such a text, for keys that come from outside, such as states. */
   w.has = (key: string): key is keyof Words & string => words !== undefined && Object.hasOwn(words, key)

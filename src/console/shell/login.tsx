@@ -11,8 +11,9 @@ import { s } from './words.ts'
 
 /** What whoever is not in sees: the login, or the first run. */
 export function Door() {
-  const [forgot, setForgot] = useState(false)
-  const title = standing.value === 'setup' ? s('setupTitle') : forgot ? s('forgotTitle') : s('loginTitle')
+  const [view, setView] = useState<'first' | 'login' | 'forgot'>('first')
+  const isSetup = standing.value === 'setup' && view === 'first'
+  const title = isSetup ? s('setupTitle') : view === 'forgot' ? s('forgotTitle') : s('loginTitle')
   useEffect(() => {
     document.title = title
   }, [title])
@@ -23,12 +24,12 @@ export function Door() {
       </p>
       <h1>{title}</h1>
       {!isSecureContext && <Note tone="warn">{s('insecure')}</Note>}
-      {standing.value === 'setup' ? (
-        <Setup />
-      ) : forgot ? (
-        <Forgot onBack={() => setForgot(false)} />
+      {isSetup ? (
+        <Setup onLogin={() => setView('login')} />
+      ) : view === 'forgot' ? (
+        <Forgot onBack={() => setView('login')} />
       ) : (
-        <Login onForgot={() => setForgot(true)} />
+        <Login onForgot={() => setView('forgot')} />
       )}
       <label class="language">
         <span class="unseen">{s('language')}</span>
@@ -78,7 +79,7 @@ const CodeField = ({ bind }: { bind: Signal<string> }) => (
   <TextField label={s('code')} hint={s('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
 )
 
-function Setup() {
+function Setup({ onLogin }: { onLogin: () => void }) {
   const token = useSignal('')
   const email = useSignal('')
   const password = useSignal('')
@@ -94,6 +95,9 @@ function Setup() {
         <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
         <TextField label={s('password')} bind={password} type="password" autoComplete="new-password" hint={s('passwordHint')} required />
       </Form>
+      <Button kind="quiet" onPress={onLogin}>
+        {s('toLogin')}
+      </Button>
     </>
   )
 }

@@ -1,4 +1,5 @@
 import { Refused } from '../lib/refused.ts'
+import { isOperator } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
@@ -13,6 +14,7 @@ export function ProblemText({ error }: { error: unknown }) {
       <p>
         <strong>{c('failed')}</strong> <bdi>{text}</bdi>
       </p>
+      {refused?.status === 403 && isOperator.value && <p>{c('operatorWhere')}</p>}
       {refused?.retryAfter != null && refused.retryAfter > 0 && <p>{c('tryIn', { n: refused.retryAfter })}</p>}
       {refused?.requestId && (
         <p class="faint">

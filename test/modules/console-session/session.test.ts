@@ -189,6 +189,15 @@ describe('the cookie alone', () => {
     expect(await actions(s.app, s.id)).toContain('session.revoked')
   })
 
+  test('a clock that is set back makes the ten seconds no longer', async () => {
+    await using s = await loggedIn()
+    await resume(s.app, s.cookie)
+    s.app.clock.advance(-9_999)
+    expect((await resume(s.app, s.cookie)).status).toBe(200)
+    s.app.clock.advance(-1)
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+  })
+
   test('a late request with the cookie of before, once the new one was used, is told an access token and no cookie', async () => {
     await using s = await loggedIn()
     const second = await resume(s.app, s.cookie)

@@ -1,6 +1,97 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../backups/words.ts'
+import { api, ok } from '../../lib/api.ts'
+import { bytes, number } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useResource } from '../../lib/resource.ts'
+import { AsOf, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const when = (at: string | null) => at && <When at={at} short />
+
+export default function Backups() {
+  const backups = useResource('backups', (signal) => ok(api.GET('/admin/operations/backups', { signal })))
+  useLive(['job.finished', 'backup.*'], backups.reload)
+  async function now(): Promise<void> {
+    await ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' } } }))
+    notify(w('asked'))
+  }
+  return (
+    <Page title={w('title')} actions={backups.data.value?.state === 'on' && <Button onPress={now}>{w('now')}</Button>}>
+      <Loaded of={backups}>
+        {({ asOf, state, isLate, lateAfterHours, nextAt, last, failures, places, database, logShipping }) => (
+          <>
+            <AsOf at={asOf} />
+            {state === 'off' && <Note tone="bad">{w('off')}</Note>}
+            {state === 'server' && <Note>{w('server')}</Note>}
+            {isLate && (
+              <Note tone="bad">
+                <strong>{w('late')}</strong> {w('lateText', { n: lateAfterHours })}
+              </Note>
+            )}
+            {database?.isDamaged && <Note tone="bad">{w('damaged')}</Note>}
+            <div class="grid">
+              <Section title={w('last')}>
+                <Facts
+                  of={[
+                    [w('last'), last ? <When at={last.at} /> : w('never')],
+                    [w('size'), last && bytes(last.bytes)],
+                    [w('took'), last?.durationMs != null ? `${number(Math.round(last.durationMs / 100) / 10)} s` : undefined],
+                    [w('next'), when(nextAt)],
+                    [w('failures'), number(failures)],
+                  ]}
+                />
+              </Section>
+              {database && (
+                <Section title={w('database')}>
+                  <Facts
+                    of={[
+                      [w('size'), bytes(database.bytes)],
+                      [w('log'), bytes(database.logBytes)],
+                      ...(database.isDamaged === false ? ([['', <State key="intact" of="ACTIVE" text={w('intact')} />]] as const) : []),
+                    ]}
+                  />
+                </Section>
+              )}
+              <Section title={w('shipping')}>
+                <Facts
+                  of={[
+                    [w('shipping'), logShipping.isOn ? w('every', { n: logShipping.everySeconds ?? 0 }) : '–'],
+                    [w('shipped'), when(logShipping.shippedAt)],
+                    [w('snapshots'), number(logShipping.snapshots)],
+                    [w('failures'), number(logShipping.failures)],
+                  ]}
+                />
+              </Section>
+            </div>
+            {places.length > 0 && (
+              <Section title={w('places')}>
+                <Table
+                  caption={w('places')}
+                  rows={places}
+                  rowKey={({ place }) => place}
+                  columns={[
+                    { key: 'place', title: w('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
+                    { key: 'age', title: w('age'), cell: ({ lastAt }) => (lastAt ? <When at={lastAt} short /> : w('never')) },
+                    {
+                      key: 'state',
+                      title: '',
+                      cell: ({ isLate: late, isRunning }) => (
+                        <span class="row tight">
+                          {isRunning && <State of="PENDING" text={w('running')} tone="info" />}
+                          {late && <State of="FAILED" text={w('late')} tone="bad" />}
+                        </span>
+                      ),
+                    },
+                  ]}
+                />
+              </Section>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,6 +1,89 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../breakers/words.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { moment, number } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useResource } from '../../lib/resource.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Breaker = Schema<'Breaker'>
+
+const tones = { CLOSED: 'good', OPEN: 'bad', HALF_OPEN: 'warn' } as const
+
+export default function Breakers() {
+  const breakers = useResource('breakers', (signal) => ok(api.GET('/admin/operations/breakers', { signal })))
+  useLive(['breaker.*'], breakers.reload)
+  const change = async (processor: Breaker['processor'], action: 'isolate' | 'restore') => {
+    await ok(api.POST('/admin/operations/breakers/{processor}', { params: { path: { processor } }, body: { action } }))
+    await breakers.reload()
+  }
+  async function isolate(processor: Breaker['processor']): Promise<void> {
+    const sure = await confirm({
+      title: w('isolateOf', { name: processor }),
+      body: <p>{w('isolateText', { name: processor })}</p>,
+      action: w('isolate'),
+      danger: true,
+    })
+    if (!sure) return
+    await change(processor, 'isolate')
+    notify(w('done', { name: processor }), { undo: () => change(processor, 'restore') })
+  }
+  async function restore(processor: Breaker['processor']): Promise<void> {
+    await change(processor, 'restore')
+    notify(w('undone', { name: processor }))
+  }
+  return (
+    <Page title={w('title')} subtitle={w('hint')}>
+      <Loaded of={breakers}>
+        {({ data }) => (
+          <>
+            {data.map(({ processor, isolatedAt, hosts }) => (
+              <Section
+                key={processor}
+                title={processor}
+                actions={
+                  isolatedAt ? (
+                    <Button label={w('restoreOf', { name: processor })} onPress={() => restore(processor)}>
+                      {w('restore')}
+                    </Button>
+                  ) : (
+                    <Button kind="danger" label={w('isolateOf', { name: processor })} onPress={() => isolate(processor)}>
+                      {w('isolate')}
+                    </Button>
+                  )
+                }
+              >
+                {isolatedAt && <State of="OPEN" tone="bad" text={w('isolated', { at: moment(isolatedAt) })} />}
+                {hosts.length === 0 ? (
+                  <p class="hint">{w('noHosts')}</p>
+                ) : (
+                  <Table
+                    caption={processor}
+                    rows={hosts}
+                    rowKey={({ host }) => host}
+                    columns={[
+                      { key: 'host', title: w('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
+                      { key: 'state', title: w('state'), cell: ({ state }) => <State of={state} text={w(state)} tone={tones[state]} /> },
+                      {
+                        key: 'failures',
+                        title: w('failures'),
+                        end: true,
+                        cell: ({ failures }) => (failures === null ? '–' : number(failures)),
+                      },
+                      { key: 'since', title: w('since'), cell: ({ openSince }) => openSince && <When at={openSince} short /> },
+                      { key: 'probe', title: w('probe'), cell: ({ probeAt }) => probeAt && <When at={probeAt} short /> },
+                    ]}
+                  />
+                )}
+              </Section>
+            ))}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,6 +1,137 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../operations/words.ts'
+import { api, ok } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useResource } from '../../lib/resource.ts'
+import { c } from '../../lib/words/common.ts'
+import { AsOf, State, When } from '../../ui/bits.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const tones = { steady: 'good', rolling: 'info', degraded: 'bad', unknown: 'plain' } as const
+
+export default function Operations() {
+  return (
+    <Page title={w('title')}>
+      <Services />
+      <Errors />
+      <Deploys />
+    </Page>
+  )
 }
+
+function Services() {
+  const services = useResource('services', (signal) => ok(api.GET('/admin/operations/services', { signal })))
+  useLive(['deploy.*'], services.reload)
+  return (
+    <Section title={w('services')}>
+      <Loaded of={services}>
+        {({ asOf, stale, services: rows }) => (
+          <>
+            <AsOf at={asOf} stale={stale} />
+            {rows.length === 0 ? (
+              <Empty icon="server" title={w('noServices')} />
+            ) : (
+              <Table
+                caption={w('services')}
+                rows={rows}
+                rowKey={({ service }) => service}
+                columns={[
+                  { key: 'service', title: w('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
+                  { key: 'state', title: c('status'), cell: ({ state }) => <State of={state} text={w(state)} tone={tones[state]} /> },
+                  { key: 'running', title: w('running'), end: true, cell: ({ running }) => number(running) },
+                  { key: 'desired', title: w('desired'), end: true, cell: ({ desired }) => number(desired) },
+                  { key: 'pending', title: w('pending'), end: true, cell: ({ pending }) => number(pending) },
+                  { key: 'revision', title: w('revision'), cell: ({ revision }) => <code>{revision}</code> },
+                ]}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function Errors() {
+  const errors = useResource('errors', (signal) => ok(api.GET('/admin/operations/sentry-summary', { signal })))
+  return (
+    <Loaded of={errors}>
+      {({ asOf, stale, windowHours, projects }) => (
+        <Section title={w('errors', { n: windowHours })}>
+          <AsOf at={asOf} stale={stale} />
+          {projects.every(({ events }) => events === 0) && <Empty icon="check" title={w('quiet')} text={w('quietText')} />}
+          {projects
+            .filter(({ events }) => events > 0)
+            .map(({ project, events, unresolved, top }) => (
+              <section key={project} aria-label={project}>
+                <h3>
+                  <bdi>{project}</bdi>
+                </h3>
+                <p class="hint">
+                  {w('events')}: {number(events)} · {w('unresolved')}: {number(unresolved)}
+                </p>
+                <Table
+                  caption={project}
+                  rows={top}
+                  rowKey={({ id }) => id}
+                  columns={[
+                    { key: 'title', title: w('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
+                    { key: 'count', title: w('events'), end: true, cell: ({ count }) => number(count) },
+                    { key: 'last', title: w('last'), cell: ({ lastSeen }) => <When at={lastSeen} short /> },
+                  ]}
+                />
+              </section>
+            ))}
+        </Section>
+      )}
+    </Loaded>
+  )
+}
+
+function Deploys() {
+  const deploys = useResource('deploys', (signal) => ok(api.GET('/admin/operations/deploys/latest', { signal })))
+  return (
+    <Section title={w('deploys')}>
+      <Loaded of={deploys}>
+        {({ asOf, stale, deploys: rows }) => (
+          <>
+            <AsOf at={asOf} stale={stale} />
+            {rows.length === 0 ? (
+              <Empty icon="upload" title={w('noDeploys')} />
+            ) : (
+              <Table
+                caption={w('deploys')}
+                rows={rows}
+                rowKey={({ service, environment, revision }) => `${service} ${environment} ${revision}`}
+                columns={[
+                  { key: 'service', title: w('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
+                  { key: 'environment', title: w('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
+                  { key: 'revision', title: w('revision'), cell: ({ revision }) => <code>{revision}</code> },
+                  { key: 'deployed', title: w('deployed'), cell: ({ deployedAt }) => <When at={deployedAt} /> },
+                  { key: 'change', title: w('change'), cell: ({ change }) => change && <Change of={change} /> },
+                ]}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+/** A link only where it is one: what a provider answers is text of others. */
+const Change = ({ of: { title, author, url } }: { of: { title: string; author: string; url: string } }) => (
+  <span>
+    {/^https?:\/\//.test(url) ? (
+      <a href={url} target="_blank" rel="noreferrer">
+        <bdi>{title}</bdi>
+      </a>
+    ) : (
+      <bdi>{title}</bdi>
+    )}{' '}
+    <small class="faint">
+      <bdi>{author}</bdi>
+    </small>
+  </span>
+)

@@ -2,5 +2,26 @@ import type { Translation } from '../../../lib/words.ts'
 import type en from './en.ts'
 
 export default {
-  title: 'Jobs',
+  title: 'Ажлууд',
+  job: 'Ажил',
+  state: 'Төлөв',
+  last: 'Сүүлийн ажиллалт',
+  next: 'Дараагийн ажиллалт',
+  took: 'Үргэлжилсэн',
+  run: 'Одоо ажиллуулах',
+  runOf: '{name}-г одоо ажиллуулах',
+  asked: '{name} ажиллуулахыг хүслээ',
+  idle: 'Хүлээж буй',
+  running: 'Ажиллаж буй',
+  stuck: 'Гацсан',
+  off: 'Унтраалттай',
+  OK: 'Амжилттай',
+  FAILED: 'Амжилтгүй',
+  LOST: 'Алдагдсан',
+  never: 'Хараахан ажиллаагүй',
+  schedule: 'Хуваарь',
+  every: 'Процесс бүрд',
+  asks: '{at}-д хүссэн',
+  seconds: '{n} с',
+  success: 'Сүүлийн амжилт',
 } satisfies Translation<typeof en>

@@ -310,12 +310,12 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
 
     /** What axe finds wrong on the page as it stands, and what is wider than the screen: to be nothing. */
     axe: breaches,
-    /** Waits until nothing is under way over the network, nor loading: for pictures. @see picture */
+    /** Waits until nothing is under way over the network, but for events, and nothing on the page loads. */
     settled: () =>
-      until(
-        `document.readyState === 'complete' && !document.querySelector('[aria-busy="true"], .splash') && document.fonts.status === 'loaded'`,
-        'a page at rest',
-      ),
+      waitFor('a page at rest', async () => {
+        const isQuiet = !requestsOf(page, origin).some((one) => one.endsWith(' under way') && !/\/events\b/.test(one))
+        return isQuiet && (await page.evaluate(atRest)) === true
+      }),
     /** What is seen now, as a picture. @param whole the page beyond the fold too */
     async picture({ whole = false, format = 'png' as 'png' | 'webp' } = {}): Promise<Uint8Array> {
       const { data } = await command('Page.captureScreenshot', { format, captureBeyondViewport: whole })
@@ -400,6 +400,9 @@ const setting = `
   if (this.select) this.select()
   else getSelection().selectAllChildren(this)
   return 'typed'`
+
+/** In the page: whether nothing says that it is loading. */
+const atRest = `document.readyState === 'complete' && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], .splash, .skeleton')`
 
 /** In the page, before its scripts: a clock on the wall that is off. */
 const clockOff = (ms: number) => `(() => {

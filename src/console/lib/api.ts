@@ -1,5 +1,6 @@
 /** souk's API, typed by its own document: `schema.d.ts` is made of it by `bun run console:types`. */
 import createClient from 'openapi-fetch'
+import { noteClock } from './clock.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components, paths } from './schema.d.ts'
 import { accessToken, renew, session } from './session.ts'
@@ -18,7 +19,9 @@ function signed(request: Request, token: string): Request {
 
 async function sent(request: Request): Promise<Response> {
   try {
-    return await fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)]) })
+    const answer = await fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)]) })
+    noteClock(answer)
+    return answer
   } catch (error) {
     if (request.signal.aborted) throw error
     throw unanswered()

@@ -3,6 +3,7 @@
  * another over all tabs, because each spends the cookie of the one before.
  */
 import { computed, signal } from '@preact/signals'
+import { noteClock } from './clock.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components } from './schema.d.ts'
 
@@ -59,12 +60,14 @@ function leave(because: 'idle' | 'ended' | undefined, to: Standing = 'out'): voi
 
 async function ask(path: '/console/session' | '/console/setup', method: 'POST' | 'DELETE', body?: object): Promise<Response> {
   try {
-    return await fetch(path, {
+    const answer = await fetch(path, {
       method,
       credentials: 'same-origin',
       signal: AbortSignal.timeout(patienceMs),
       ...(method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) } : {}),
     })
+    noteClock(answer)
+    return answer
   } catch {
     throw unanswered()
   }

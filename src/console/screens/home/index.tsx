@@ -1,6 +1,119 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../home/words.ts'
+import { useMemo } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { day, money, number, percent } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { type Query, useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, role, shop } from '../../lib/shop.ts'
+import { datesOf, windowOf } from '../../lib/window.ts'
+import { Figure } from '../../ui/bits.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Plot } from '../../ui/plot.tsx'
+import { Windows } from '../../ui/window.tsx'
+import { Sellers } from './sellers.tsx'
+import { NextSteps } from './steps.tsx'
+import { WaitingList } from './waiting.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+/** How a shop stands: what it sold in some days, and what waits for its people now. */
+export default function Home() {
+  const query = useQuery()
+  const shown = windowOf(query.of)
+  const overview = useResource(JSON.stringify([shown.days, query.of['from'], query.of['to']]), (signal) =>
+    ok(api.GET('/shops/v2/overview', { params: { query: datesOf(shown) }, signal })),
+  )
+  useLive(['order.*', 'stock.low'], overview.reload)
+  return (
+    <Page title={shop.value?.title || shop.value?.name || w('title')} subtitle={w('subtitle')}>
+      <Windows query={query} shown={shown} />
+      <Loaded of={overview}>{(of) => <Standing of={of} query={query} />}</Loaded>
+    </Page>
+  )
+}
+
+function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
+  const isNew = of.orders.confirmed === 0 && of.goLive?.steps.some(({ step, done }) => step === 'PRODUCTS' && !done)
+  return (
+    <>
+      <NextSteps of={of} />
+      {!isNew && (
+        <>
+          <Figures of={of} />
+          <div class="columns turned">
+            <WaitingList of={of} />
+            <Plots of={of} />
+          </div>
+          <Sellers of={of} query={query} leads={role.value !== 'FULFILMENT'} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** The API says how many per cent; a figure takes a part of one. */
+const changeOf = (percentChange: number | null) => (percentChange === null ? null : percentChange / 100)
+
+function Figures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
+  const began = `?from=${startDate}&to=${endDate}`
+  return (
+    <>
+      <p class="faint">{w('days', { from: day(startDate), to: day(endDate) })}</p>
+      <div class="grid">
+        <Figure
+          name={w('sales')}
+          value={money(sales.net)}
+          change={changeOf(sales.percentChange)}
+          before={money(sales.previous.net)}
+          note={w('salesNote', { confirmed: money(sales.confirmed), refunds: money(sales.refunds) })}
+        />
+        <Figure
+          name={w('orders')}
+          value={number(orders.confirmed)}
+          change={changeOf(orders.percentChange)}
+          before={number(orders.previousConfirmed)}
+          href={`${at('orders')}${began}`}
+        />
+        {carts && (
+          <Figure
+            name={w('conversion')}
+            value={carts.rate === null ? '–' : percent(carts.rate)}
+            {...(carts.previous?.rate != null ? { before: percent(carts.previous.rate) } : {})}
+            note={carts.capped ? w('cartsCapped') : w('carts', { n: carts.begun, converted: number(carts.converted) })}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+function Plots({ of: { sales, orders, currency } }: { of: Schema<'Overview'> }) {
+  // A plot is drawn anew when these are others.
+  const ofSales = useMemo(
+    () => ({
+      dates: sales.series.map(({ date }) => date),
+      series: [
+        { name: w('sales'), values: sales.series.map(({ net }) => net) },
+        { name: w('refunds'), values: sales.series.map(({ refunds }) => refunds) },
+      ],
+      format: (amount: number) => money({ amount: Math.round(amount), currency }),
+    }),
+    [sales, currency],
+  )
+  const ofOrders = useMemo(
+    () => ({
+      dates: orders.series.map(({ date }) => date),
+      series: [{ name: w('orders'), values: orders.series.map(({ value }) => value) }],
+    }),
+    [orders],
+  )
+  return (
+    <div class="stack">
+      <Section>
+        <Plot title={w('salesPlot')} {...ofSales} />
+      </Section>
+      <Section>
+        <Plot title={w('ordersPlot')} {...ofOrders} />
+      </Section>
+    </div>
+  )
 }

@@ -1,0 +1,255 @@
+/** Finds records by what is typed and chooses of them, by keyboard or pointer. */
+import type { Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { c } from '../lib/words/common.ts'
+import { Icon } from './icon.tsx'
+import { ProblemText } from './problem.tsx'
+
+/** A record that may be chosen, as it is shown. */
+export type Choice = {
+  readonly id: string
+  readonly text: string
+  readonly detail?: string | undefined
+  /** Stands before it, such as a small picture. */
+  readonly before?: ComponentChildren
+}
+/** Records for what is typed; for nothing, the first ones. */
+export type Find<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>
+
+const waitMs = 200
+
+type Looked<Found> = { readonly q: string; readonly found: readonly Found[]; readonly error?: unknown }
+
+/** What was found for what is typed, and asked for again when that changes; undefined until it has come. */
+function useFound<Found extends Choice>(typed: string, isOpen: boolean, find: Find<Found>): Looked<Found> | undefined {
+  const [looked, setLooked] = useState<Looked<Found> | undefined>(undefined)
+  const latest = useRef(find)
+  latest.current = find
+  useEffect(() => {
+    if (!isOpen) return
+    const asking = new AbortController()
+    const q = typed.trim()
+    const look = async () => {
+      const fresh = await latest.current(q, asking.signal).then(
+        (found) => ({ q, found }),
+        (error: unknown) => ({ q, found: [], error }),
+      )
+      if (!asking.signal.aborted) setLooked(fresh)
+    }
+    const waiting = setTimeout(look, q === '' ? 0 : waitMs)
+    return () => {
+      clearTimeout(waiting)
+      asking.abort()
+    }
+  }, [typed, isOpen])
+  return looked
+}
+
+/**
+ * A field that finds: arrows go through what was found, Enter or a press chooses, Escape closes. It chooses one after another and stays open,
+ * unless `single`.
+ * @param find asked some time after the last key
+ * @param taken what has been chosen already: shown so, and chosen again it is told as well
+ * @param onPick is told what was chosen
+ */
+export function Picker<Found extends Choice>({
+  label,
+  hint,
+  error,
+  find,
+  taken = () => false,
+  onPick,
+  single,
+  disabled,
+}: {
+  label: string
+  hint?: ComponentChildren
+  error?: string | undefined
+  find: Find<Found>
+  taken?: (found: Found) => boolean
+  onPick: (found: Found) => void
+  single?: boolean
+  disabled?: boolean
+}) {
+  const id = useId()
+  const [typed, setTyped] = useState('')
+  const [isOpen, setOpen] = useState(false)
+  const [marked, setMarked] = useState(-1)
+  const looked = useFound(typed, isOpen, find)
+  const found = looked?.found ?? []
+  const isFresh = looked?.q === typed.trim()
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => list.current?.children[marked]?.scrollIntoView({ block: 'nearest' }), [marked])
+
+  function pick(one: Found | undefined): void {
+    if (!one) return
+    onPick(one)
+    if (!single) return
+    setTyped('')
+    setOpen(false)
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const last = found.length - 1
+    const to = { ArrowDown: marked >= last ? 0 : marked + 1, ArrowUp: marked <= 0 ? last : marked - 1 }[event.key]
+    if (to !== undefined) {
+      if (isOpen) setMarked(to)
+      else setOpen(true)
+      // With nothing marked Enter still never sends the form that this stands in.
+    } else if (event.key === 'Enter') pick(isOpen && isFresh ? found[marked] : undefined)
+    else if (event.key === 'Escape' && isOpen) {
+      event.stopPropagation()
+      setOpen(false)
+    } else return
+    event.preventDefault()
+  }
+  return (
+    <div class={error ? 'field wrong' : 'field'}>
+      <label for={id}>{label}</label>
+      <div class="picker">
+        <Icon name="search" />
+        <input
+          id={id}
+          type="search"
+          {...({ role: 'combobox' } as object)}
+          aria-expanded={isOpen}
+          aria-controls={`${id}-list`}
+          aria-autocomplete="list"
+          aria-activedescendant={isOpen && found[marked] ? `${id}-${marked}` : undefined}
+          aria-describedby={[`${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')}
+          aria-invalid={error ? true : undefined}
+          autoComplete="off"
+          dir="auto"
+          disabled={disabled}
+          maxLength={200}
+          value={typed}
+          onFocus={() => setOpen(true)}
+          onClick={() => setOpen(true)}
+          onBlur={() => setOpen(false)}
+          onInput={({ currentTarget: { value } }) => {
+            setTyped(value)
+            setMarked(value.trim() === '' ? -1 : 0)
+            setOpen(true)
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div class="picks" hidden={!isOpen}>
+          {/* Before the field loses the focus, which would close it. */}
+          <ul
+            ref={list}
+            id={`${id}-list`}
+            role="listbox"
+            aria-label={label}
+            aria-multiselectable={!single}
+            onPointerDown={(event) => event.preventDefault()}
+            onMouseDown={(event) => event.preventDefault()}
+          >
+            {found.map((one, place) => (
+              <li
+                key={one.id}
+                id={`${id}-${place}`}
+                role="option"
+                aria-selected={taken(one)}
+                class={place === marked ? 'marked' : undefined}
+                onClick={() => pick(one)}
+                onPointerMove={() => setMarked(place)}
+              >
+                {one.before}
+                <span>
+                  <bdi>{one.text}</bdi>
+                  {one.detail && (
+                    <small class="faint">
+                      <bdi>{one.detail}</bdi>
+                    </small>
+                  )}
+                </span>
+                {taken(one) && <Icon name="check" />}
+              </li>
+            ))}
+          </ul>
+          <p role="status" class="faint">
+            {!isOpen
+              ? ''
+              : looked === undefined || !isFresh
+                ? c('loading')
+                : looked.error === undefined
+                  ? found.length === 0
+                    ? c('nothingFound')
+                    : ''
+                  : ''}
+          </p>
+          {looked?.error !== undefined && <ProblemText error={looked.error} />}
+        </div>
+      </div>
+      <p class="hint" id={`${id}-hint`}>
+        {hint ?? c('pickHint')}
+      </p>
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/**
+ * The same with what is chosen below it, bound to a signal. Chosen again, one is taken away.
+ * @param max so many at most; with 1 another one takes its place
+ */
+export function PickField<Found extends Choice>({
+  bind,
+  max,
+  label,
+  ...rest
+}: {
+  bind: Signal<readonly Found[]>
+  max: number
+  label: string
+  hint?: ComponentChildren
+  error?: string | undefined
+  find: Find<Found>
+  disabled?: boolean
+}) {
+  const taken = ({ id }: Choice) => bind.value.some((one) => one.id === id)
+  const drop = ({ id }: Choice) => {
+    bind.value = bind.value.filter((one) => one.id !== id)
+  }
+  function onPick(found: Found): void {
+    if (max === 1) bind.value = [found]
+    else if (taken(found)) drop(found)
+    else if (bind.value.length < max) bind.value = [...bind.value, found]
+  }
+  return (
+    <div class="pick-field">
+      <Picker
+        {...rest}
+        label={label}
+        taken={taken}
+        onPick={onPick}
+        single={max === 1}
+        error={rest.error ?? (max > 1 && bind.value.length >= max ? c('pickMax', { n: max }) : undefined)}
+      />
+      {bind.value.length > 0 && (
+        <ul class="picked" aria-label={label}>
+          {bind.value.map((one) => (
+            <li key={one.id}>
+              {one.before}
+              <span>
+                <bdi>{one.text}</bdi>
+                {one.detail && (
+                  <small class="faint">
+                    <bdi>{one.detail}</bdi>
+                  </small>
+                )}
+              </span>
+              <button type="button" class="button quiet" aria-label={`${c('remove')}: ${one.text.slice(0, 80)}`} onClick={() => drop(one)}>
+                <Icon name="close" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

@@ -13,62 +13,21 @@
  */
 import { afterAll, test as bunTest } from 'bun:test'
 import { join } from 'node:path'
-import type { Clock } from '../../src/core/clock.ts'
-import { demoOperator, demoShop } from '../../src/demo/data.ts'
-import { fillDemo } from '../../src/demo/fill.ts'
-import { pastProcessors } from '../../src/demo/processors.ts'
-import { type TestApp, type TestAppOptions, testApp } from './app.ts'
+import type { TestApp, TestAppOptions } from './app.ts'
 import { shopIn } from './catalog.ts'
 import { chromium } from './chromium.ts'
+import { openConsole, openDemoConsole, type runningClock } from './console-instance.ts'
 import { type ConsoleVisitor, consoleVisitor, type Login, type VisitorOptions } from './console-visitor.ts'
-import { ok } from './selling.ts'
-import { serveTestApp } from './server.ts'
 import { closeBrowser } from './visit.ts'
 
 export const hasBrowser = chromium !== undefined
 if (!hasBrowser) process.stderr.write('skipped: the console in a real browser, because there is no chromium on this machine\n')
 
-/** The real time, as a browser has it, and what a test adds to it. */
-export function runningClock(): Clock & { advance(ms: number): void } {
-  let ahead = 0
-  return {
-    now: () => Date.now() + ahead,
-    monotonic: () => performance.now() + ahead,
-    advance(ms) {
-      ahead += ms
-    },
-  }
-}
-
-export type OpenConsole = Awaited<ReturnType<typeof openConsole>>
 export type OpenOptions = VisitorOptions & {
   /** Who logs in first, by the keyboard: a shop of `shopIn`, somebody of `staffOf`, `await app.superAdmin()`. */
   readonly as?: Login
   /** Where, below /console: the login is asked for there. */
   readonly at?: string
-}
-
-/**
- * An instance with the console on a port of its own, by the real time, which has an operator (`app.superAdmin()`).
- * @param settings as in the environment; lending is on
- * @param isNew without the operator: the page then asks for the token of the first run
- */
-export async function openConsole(settings: Record<string, string> = {}, options: TestAppOptions = {}, isNew = false) {
-  const clock = runningClock()
-  const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', ...settings }, { clock, sleep: Bun.sleep, ...options })
-  if (!isNew) await app.superAdmin()
-  const serving = serveTestApp(app)
-  app.deps.life.url = serving.url
-  return {
-    app,
-    clock,
-    /** The origin: `http://127.0.0.1:…`. */
-    url: serving.url,
-    async [Symbol.asyncDispose]() {
-      await serving.server.stop(true)
-      await app.close()
-    },
-  }
 }
 
 type Filled<Data> = {
@@ -105,22 +64,10 @@ export function consoleTests<Data = undefined>({ settings, options, isNew, fill 
 /** The same in the shops of the demo, with a year behind them: `merchant` and `operator` log in. Filling them takes some seconds. */
 export const demoConsoleTests = () =>
   testsAt(async () => {
-    const console = await openConsole({}, { processors: pastProcessors }, true)
-    const { app, clock, url } = console
-    await fillDemo({ ...app.deps, log: silent })
-    await withEndpoint(app)
-    return { close: console, given: { app, clock, url, merchant: demoShop.merchant, operator: demoOperator, shopName: demoShop.name } }
+    const console = await openDemoConsole()
+    const { [Symbol.asyncDispose]: _, ...given } = console
+    return { close: console, given }
   })
-
-/** What the demo has not, because it would tell somebody of its orders. */
-async function withEndpoint(app: TestApp): Promise<void> {
-  const { email, password } = demoShop.merchant
-  const { accessToken: token } = ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body.data
-  ok(await app.call('POST', '/webhook-endpoints', { token, body: { url: 'https://hooks.example/souk', events: ['order.confirmed'] } }))
-}
-
-const nothing = () => undefined
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 type Opened<More> = { readonly close: AsyncDisposable; readonly given: More & { readonly url: string } }
 

@@ -248,7 +248,8 @@ const list = (values: readonly (string | number)[]): SQL =>
     values.map((value) => sql`${value}`),
     sql`, `,
   )
-const daysOf = (from: number, to: number, step = 1): number[] => Array.from({ length: Math.ceil((to - from) / step) }, (_, nth) => from + nth * step)
+const daysOf = (from: number, to: number, step = 1): number[] =>
+  Array.from({ length: Math.ceil((to - from) / step) }, (_, nth) => from + nth * step)
 
 const ofDays = sql.raw("'SHOP_ORDERS', 'SHOP_SALES', 'SHOP_REFUNDS'")
 const ofProducts = sql.raw("'SHOP_UNITS', 'SHOP_REVENUE'")

@@ -81,7 +81,7 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
             <AreaField bind={field.bodyHtml} label={w('body')} hint={w('bodyHint')} rows={16} max={65_536} />
           </Section>
           <Section title={w('preview')}>
-            <Preview html={field.bodyHtml.value} label={w('preview')} />
+            <Preview html={field.bodyHtml.value} label={w('previewLook')} />
           </Section>
         </div>
         <div class="stack">

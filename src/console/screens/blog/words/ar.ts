@@ -34,4 +34,5 @@ export default {
   removed: 'حُذف المقال',
   removeTitle: 'حذف هذا المقال؟',
   removeText: 'سيُحذف نهائيًا ولن تعمل روابطه. لإخفائه فقط اجعله مسودة.',
+  previewLook: 'كيف يبدو النص',
 } satisfies Translation<typeof en>

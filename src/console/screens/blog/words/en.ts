@@ -31,4 +31,5 @@ export default {
   removed: 'The article is gone',
   removeTitle: 'Delete this article?',
   removeText: 'It is gone for good, and links to it lead nowhere. To take it out of sight only, make it a draft.',
+  previewLook: 'How the text looks',
 } as const

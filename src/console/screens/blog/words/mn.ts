@@ -34,4 +34,5 @@ export default {
   removed: 'Нийтлэлийг устгалаа',
   removeTitle: 'Энэ нийтлэлийг устгах уу?',
   removeText: 'Бүрмөсөн устаж, холбоосууд ажиллахгүй болно. Зөвхөн нуух бол ноорог болгоно уу.',
+  previewLook: 'Бичвэрийн харагдац',
 } satisfies Translation<typeof en>

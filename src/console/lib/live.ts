@@ -119,8 +119,14 @@ const gatherMs = 300
  * ever more seldom.
  * @param names patterns; `resync` always counts: the server could not tell what was missed
  * @param of whether an event is about what is shown
+ * @param everyMs so long after something has happened, with what happens until then, it is read: more for what is dear to read
  */
-export function useLive(names: readonly string[], reload: () => unknown, of: (happened: Happened) => boolean = () => true): void {
+export function useLive(
+  names: readonly string[],
+  reload: () => unknown,
+  of: (happened: Happened) => boolean = () => true,
+  everyMs = gatherMs,
+): void {
   const latest = useRef({ reload, of })
   latest.current = { reload, of }
   const key = names.join(' ')
@@ -143,7 +149,7 @@ export function useLive(names: readonly string[], reload: () => unknown, of: (ha
       gathering ??= setTimeout(() => {
         gathering = undefined
         void latest.current.reload()
-      }, gatherMs)
+      }, everyMs)
     }
     listeners.add(listener)
     return () => {
@@ -151,7 +157,7 @@ export function useLive(names: readonly string[], reload: () => unknown, of: (ha
       clearTimeout(gathering)
       clearTimeout(looking)
     }
-  }, [key])
+  }, [key, everyMs])
 }
 
 /** Calls back with each event of these names, for pages that show a progress. */

@@ -19,6 +19,7 @@ const tones: Readonly<Record<string, Tone>> = {
   APPROVED: 'good',
   DELIVERED: 'good',
   LIVE: 'good',
+  KYB_VERIFIED: 'good',
   WON: 'good',
   OK: 'good',
   PENDING_PAYMENT: 'warn',
@@ -54,6 +55,15 @@ export const When = ({ at, short }: { at: string; short?: boolean }) => (
   </time>
 )
 
+/** By how much something is more than it was before, as a part of one. */
+export const Change = ({ of }: { of: number | null | undefined }) =>
+  of == null ? null : (
+    <span class={of >= 0 ? 'change up' : 'change down'}>
+      {of >= 0 ? '+' : ''}
+      {percent(of)}
+    </span>
+  )
+
 /** A figure under its name, with how it was before. @param note what it is made of */
 export function Figure({
   name,
@@ -74,12 +84,7 @@ export function Figure({
     <>
       <span class="figure-name">{name}</span>
       <strong>{value}</strong>
-      {change != null && (
-        <span class={change >= 0 ? 'change up' : 'change down'}>
-          {change >= 0 ? '+' : ''}
-          {percent(change)}
-        </span>
-      )}
+      <Change of={change} />
       {before !== undefined && <small class="faint">{c('previousPeriod', { value: before })}</small>}
       {note && <small class="faint">{note}</small>}
     </>
@@ -99,7 +104,7 @@ export const Facts = ({ of }: { of: readonly (readonly [name: string, value: Com
     {of.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{value ?? '–'}</dd>
+        <dd>{value == null || value === false || value === '' ? '–' : value}</dd>
       </div>
     ))}
   </dl>

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Instant, nullable, oneOf, pageOf, pageQuery } from '../../http/schema.ts'
+import { Instant, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { type Shop, shopStatuses } from '../shop/domain.ts'
 import { ShopRecord, shopView } from '../shop/model.ts'
@@ -13,7 +13,11 @@ export const AdminShop = t.Object(
   { title: 'AdminShop' },
 )
 export const AdminShops = pageOf(AdminShop)
-export const ListShops = t.Object({ ...pageQuery, status: t.Optional(oneOf(shopStatuses)) })
+export const ListShops = t.Object({
+  ...pageQuery,
+  q: t.Optional(text(200, { minLength: 1, description: 'Part of their handle or title, a to z in either case; or their id' })),
+  status: t.Optional(oneOf(shopStatuses)),
+})
 export const ChangeShopStatus = t.Object({ status: oneOf(shopStatuses) })
 
 export const adminShopView = (shop: Shop) => ({ ...shopView(shop), ...isoTimes(pick(shop, 'verifiedAt')) })

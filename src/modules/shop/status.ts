@@ -9,13 +9,13 @@ import { type Shop, type ShopStatus, shopDifference, statusAskedFor } from './do
 import type { ShopDeps } from './parts.ts'
 import { noSuchShop } from './service.ts'
 
-/** A page of all shops of the instance, newest first. */
+/** A page of all shops of the instance, newest first. @param asked `q` is part of a handle or title, or an id */
 export async function listShops(
   { shopStore }: Pick<ShopDeps, 'shopStore'>,
-  status: ShopStatus | undefined,
+  asked: { readonly q: string | undefined; readonly status: ShopStatus | undefined },
   slice: Slice,
 ): Promise<Page<Shop>> {
-  const { rows, total } = await shopStore.list(status, slice)
+  const { rows, total } = await shopStore.list(asked, slice)
   return pageOf(rows, total, slice)
 }
 

@@ -21,6 +21,13 @@ type Versions = Partial<Pick<Shop, 'version' | 'taxRatesVersion' | 'shippingMeth
 
 const keptMax = 1_000
 
+/** What every engine finds alike: a to z in either case, other letters as they are written. There are few shops: they are looked through. */
+function holds(part: string) {
+  const inside = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  const lower = inside(part.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
+  return sql`(lower(${shops.name}) like ${lower} escape '\\' or lower(${shops.title}) like ${lower} escape '\\' or ${shops.title} like ${inside(part)} escape '\\')`
+}
+
 const byId = rowsOf(shops, ['id'])
 const byName = rowsOf(shops, ['name'])
 const walletOf = rowsOf(wallets, ['shopId'])
@@ -96,8 +103,12 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
 
     /** Newest first. */
-    list: (status: ShopStatus | undefined, slice: Slice) =>
-      selectSlice(read, shops, { where: status && eq(shops.status, status), order: [desc(shops.id)], ...slice }),
+    list: ({ q, status }: { q: string | undefined; status: ShopStatus | undefined }, slice: Slice) =>
+      selectSlice(read, shops, {
+        where: and(status && eq(shops.status, status), q === undefined ? undefined : or(eq(shops.id, q), holds(q))),
+        order: [desc(shops.id)],
+        ...slice,
+      }),
     /** Whether a merchant's business was approved. The KYB module knows more of it, and stands above this one. */
     async isApproved(tx: Writer, merchantId: string): Promise<boolean> {
       return (await tx.first(approved, { merchantId })) !== undefined

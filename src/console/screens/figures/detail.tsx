@@ -1,6 +1,133 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../figures/words.ts'
+import { useMemo } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import { pathWith } from '../../lib/api.ts'
+import { saveCsv } from '../../lib/csv.ts'
+import { download } from '../../lib/download.ts'
+import { percent, usd } from '../../lib/format.ts'
+import { useQuery } from '../../lib/query.ts'
+import { net } from '../../lib/shop.ts'
+import { datesOf, windowOf, windowQuery } from '../../lib/window.ts'
+import { c } from '../../lib/words/common.ts'
+import { Figure } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Plot } from '../../ui/plot.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Windows } from '../../ui/window.tsx'
+import { isKpi, type Kpi, type KpiName, type Part, shareOf, unitOf } from './kpi.domain.ts'
+import { Days, formatOf, KpiNotes, kpiTitle, offered, partName, shownValue, useKpi } from './kpi.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+/** One figure of the network by the day and by what it is made of. */
+export default function Detail() {
+  const name = useRoute().params['kpi']
+  return isKpi(name) ? <OneKpi name={name} /> : <Unknown />
+}
+
+const Unknown = () => (
+  <Page title={c('missing')} back={{ href: net(), text: w('title') }}>
+    <Empty title={c('missing')} text={c('missingText')} />
+  </Page>
+)
+
+function OneKpi({ name }: { name: KpiName }) {
+  const query = useQuery()
+  const shown = windowOf(query.of, offered)
+  const kpi = useKpi(name, shown)
+  return (
+    <Page
+      title={kpiTitle(name)}
+      subtitle={w(`about.${name}`)}
+      back={{ href: `/console/net${windowQuery(query.of)}`, text: w('title') }}
+      actions={
+        <Button icon="download" onPress={() => download(pathWith(`/admin/dashboard/${name}`, datesOf(shown)), `${name}.csv`, 'text/csv')}>
+          {w('downloadDays')}
+        </Button>
+      }
+    >
+      <Windows query={query} shown={shown} offered={offered} />
+      <Loaded of={kpi}>{(of) => <Standing of={of} name={name} />}</Loaded>
+    </Page>
+  )
+}
+
+function Standing({ of, name }: { of: Kpi; name: KpiName }) {
+  // A plot is drawn anew when these are others.
+  const plot = useMemo(
+    () => ({
+      dates: of.series.map(({ date }) => date),
+      series: [{ name: kpiTitle(name), values: of.series.map(({ value }) => value) }],
+      format: formatOf(name),
+    }),
+    [of, name],
+  )
+  return (
+    <>
+      <Days of={of} />
+      <KpiNotes of={of} />
+      <div class="grid">
+        <Figure name={kpiTitle(name)} value={shownValue(name, of.total)} change={of.change} before={shownValue(name, of.previous)} />
+        {of.of && <Figure name={w('refunded')} value={usd(of.of.refundedUsd)} />}
+        {of.of && <Figure name={w('confirmed')} value={usd(of.of.confirmedUsd)} />}
+      </div>
+      <Section>
+        <Plot title={w('byDay')} {...plot} />
+      </Section>
+      <Breakdown of={of} name={name} />
+    </>
+  )
+}
+
+/** What it is made of, in a table; of a rate, what each is of. */
+function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
+  const isRate = unitOf(name) === 'part'
+  const columns: readonly Column<Part>[] = [
+    { key: 'part', title: w(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
+    ...(isRate
+      ? ([
+          { key: 'refunded', title: w('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
+          { key: 'confirmed', title: w('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
+        ] satisfies Column<Part>[])
+      : []),
+    { key: 'value', title: kpiTitle(name), end: true, cell: ({ value }) => shownValue(name, value) },
+    ...(isRate
+      ? []
+      : ([
+          {
+            key: 'share',
+            title: w('share'),
+            end: true,
+            cell: ({ value }) => {
+              const share = shareOf(value, of.total)
+              return share === null ? '–' : percent(share)
+            },
+          },
+        ] satisfies Column<Part>[])),
+  ]
+  const keep = () => {
+    const money = isRate ? ['refundedUsd', 'confirmedUsd'] : []
+    saveCsv(
+      `${name}-parts-${of.startDate}-${of.endDate}.csv`,
+      ['part', ...money, isRate ? 'rate' : 'value'],
+      of.parts.map((part) => [part.name, ...(isRate ? [part.refundedUsd ?? 0, part.confirmedUsd ?? 0] : []), part.value]),
+    )
+  }
+  return (
+    <Section
+      title={w('parts')}
+      actions={
+        of.parts.length > 0 && (
+          <Button icon="download" label={w('downloadParts')} onPress={keep}>
+            {c('download')}
+          </Button>
+        )
+      }
+    >
+      {of.parts.length === 0 ? (
+        <p class="hint">{w('noParts')}</p>
+      ) : (
+        <Table caption={w(`by.${name}`)} columns={columns} rows={of.parts} rowKey={({ name: part }) => part} />
+      )}
+    </Section>
+  )
 }

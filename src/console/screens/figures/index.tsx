@@ -1,6 +1,69 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../figures/words.ts'
+import { useQuery } from '../../lib/query.ts'
+import { net } from '../../lib/shop.ts'
+import { type Window, windowOf, windowQuery } from '../../lib/window.ts'
+import { c } from '../../lib/words/common.ts'
+import { Change } from '../../ui/bits.tsx'
+import { Loaded, Page } from '../../ui/page.tsx'
+import { Spark } from '../../ui/spark.tsx'
+import { Windows } from '../../ui/window.tsx'
+import { firstParts, type Kpi, type KpiName, kpiNames } from './kpi.domain.ts'
+import { KpiNotes, kpiTitle, offered, partName, shownValue, useKpi } from './kpi.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const partsShown = 4
+
+/** How the network stands: six figures beside each other, each of which leads to its own page. */
+export default function Figures() {
+  const query = useQuery()
+  const shown = windowOf(query.of, offered)
+  return (
+    <Page title={w('title')} subtitle={w('subtitle')}>
+      <Windows query={query} shown={shown} offered={offered} />
+      <div class="grid figures">
+        {kpiNames.map((name) => (
+          <Card key={name} name={name} shown={shown} href={`${net('figures', name)}${windowQuery(query.of)}`} />
+        ))}
+      </div>
+    </Page>
+  )
+}
+
+function Card({ name, shown, href }: { name: KpiName; shown: Window; href: string }) {
+  const kpi = useKpi(name, shown)
+  return (
+    <section class="card leads" aria-label={kpiTitle(name)}>
+      <h2>
+        <a href={href}>{kpiTitle(name)}</a>
+      </h2>
+      <Loaded of={kpi}>{(of) => <Standing of={of} name={name} />}</Loaded>
+    </section>
+  )
+}
+
+function Standing({ of, name }: { of: Kpi; name: KpiName }) {
+  const { shown, more } = firstParts(of.parts, partsShown)
+  return (
+    <>
+      <p class="row total">
+        <strong>{shownValue(name, of.total)}</strong>
+        <Change of={of.change} />
+      </p>
+      <small class="faint">{c('previousPeriod', { value: shownValue(name, of.previous) })}</small>
+      <Spark values={of.series.map(({ value }) => value)} />
+      {shown.length > 0 && (
+        <dl class="amounts">
+          {shown.map((part) => (
+            <div key={part.name}>
+              <dt>
+                <bdi>{partName(part)}</bdi>
+              </dt>
+              <dd>{shownValue(name, part.value)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {more > 0 && <small class="faint">{w('moreParts', { n: more })}</small>}
+      <KpiNotes of={of} short />
+    </>
+  )
 }

@@ -1,28 +1,26 @@
 import { useMemo } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { daysAgo } from '../../lib/clock.ts'
 import { day, money, number, percent } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, role, shop } from '../../lib/shop.ts'
-import { c } from '../../lib/words/common.ts'
-import { Figure, Tabs } from '../../ui/bits.tsx'
+import { datesOf, windowOf } from '../../lib/window.ts'
+import { Figure } from '../../ui/bits.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
+import { Windows } from '../../ui/window.tsx'
 import { Sellers } from './sellers.tsx'
 import { NextSteps } from './steps.tsx'
 import { WaitingList } from './waiting.tsx'
-import { type Window, windowOf, windows } from './window.ts'
 import { w } from './words.ts'
 
 /** How a shop stands: what it sold in some days, and what waits for its people now. */
 export default function Home() {
   const query = useQuery()
   const shown = windowOf(query.of)
-  const { startDate, endDate } = shown
   const overview = useResource(JSON.stringify([shown.days, query.of['from'], query.of['to']]), (signal) =>
-    ok(api.GET('/shops/v2/overview', { params: { query: startDate && endDate ? { startDate, endDate } : {} }, signal })),
+    ok(api.GET('/shops/v2/overview', { params: { query: datesOf(shown) }, signal })),
   )
   useLive(['order.*', 'stock.low'], overview.reload)
   return (
@@ -30,42 +28,6 @@ export default function Home() {
       <Windows query={query} shown={shown} />
       <Loaded of={overview}>{(of) => <Standing of={of} query={query} />}</Loaded>
     </Page>
-  )
-}
-
-function Windows({ query, shown }: { query: Query; shown: Window }) {
-  const { from, to } = query.of
-  const isOwn = shown.days === undefined
-  const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {
-    const { value } = event.currentTarget
-    if (value) query.set({ [name]: value, days: undefined })
-  }
-  return (
-    <div class="windows">
-      <Tabs
-        label={w('window')}
-        of={[
-          ...windows.map((days) => ({
-            href: query.href({ days: String(days), from: undefined, to: undefined }),
-            text: c('days', { n: days }),
-            current: shown.days === days,
-          })),
-          { href: query.href({ from: from ?? daysAgo(29), to: to ?? daysAgo(0), days: undefined }), text: c('custom'), current: isOwn },
-        ]}
-      />
-      {isOwn && (
-        <div class="filters">
-          <label class="filter">
-            <span>{c('from')}</span>
-            <input type="date" value={from} max={to} onChange={change('from')} />
-          </label>
-          <label class="filter">
-            <span>{c('to')}</span>
-            <input type="date" value={to} min={from} onChange={change('to')} />
-          </label>
-        </div>
-      )}
-    </div>
   )
 }
 
@@ -77,9 +39,9 @@ function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
       {!isNew && (
         <>
           <Figures of={of} />
-          <div class="columns">
-            <Plots of={of} />
+          <div class="columns turned">
             <WaitingList of={of} />
+            <Plots of={of} />
           </div>
           <Sellers of={of} query={query} leads={role.value !== 'FULFILMENT'} />
         </>

@@ -65,7 +65,7 @@ export function Lines({ of }: { of: Order }) {
           ...(of.taxIncluded.amount > 0 ? [[w('taxIncluded'), of.taxIncluded] as const] : []),
           [w('total'), of.total, 'sum'],
           ...of.giftCards.map(({ last4, amount }) => [w('giftCard', { last4 }), amount, 'minus'] as const),
-          [w('amountDue'), of.amountDue],
+          ...(of.giftCards.length > 0 || of.capturedTotal.amount === 0 ? [[w('amountDue'), of.amountDue] as const] : []),
           ...(of.capturedTotal.amount > 0 ? [[w('paid'), of.capturedTotal] as const] : []),
           ...(of.refundedTotal.amount > 0 ? [[w('refunded'), of.refundedTotal, 'minus'] as const] : []),
           ...(of.giftCardRefundedTotal.amount > 0 ? [[w('refundedToCards'), of.giftCardRefundedTotal, 'minus'] as const] : []),

@@ -22,7 +22,7 @@ const given = (asked: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value))
 
 const columns = (): readonly Column<Order>[] => [
-  { key: 'number', title: w('number'), main: true, cell: ({ number }) => `#${number}` },
+  { key: 'number', title: w('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
   { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
   { key: 'customer', title: w('customer'), cell: ({ email }) => <bdi class="cut">{email ?? w('guest')}</bdi> },
   { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },

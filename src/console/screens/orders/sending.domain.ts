@@ -16,7 +16,8 @@ export function unitsIn(text: string, most: number): number | undefined {
 export const textOrNull = (text: string): string | null => text.trim() || null
 
 /**
- * A parcel of so many of some lines; of all that is left, lines are not named: what is left by then counts.
+ * A parcel of so many of some lines. They are named also where that is all that is left: whoever packs beside somebody else is refused, and
+ * does not send twice.
  * @param units by line
  * @returns undefined where no unit is in it
  */
@@ -30,11 +31,10 @@ export function parcelOf(
     .filter(({ left }) => left > 0)
   const sent = packed.filter(({ quantity }) => quantity > 0)
   if (sent.length === 0) return undefined
-  const isAll = packed.every(({ quantity, left }) => quantity === left)
   const trackingNumber = textOrNull(tracking.trackingNumber)
   const carrier = textOrNull(tracking.carrier)
   return {
-    ...(isAll ? {} : { lines: sent.map(({ lineId, quantity }) => ({ lineId, quantity })) }),
+    lines: sent.map(({ lineId, quantity }) => ({ lineId, quantity })),
     ...(trackingNumber === null ? {} : { trackingNumber }),
     ...(carrier === null ? {} : { carrier }),
   }

@@ -1,6 +1,7 @@
 /** What happened to an order and what was noted of it, as one story. */
+
+import type { Money } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
-import type { Money } from '../../lib/format.ts'
 
 type Order = Schema<'Order'>
 

@@ -1,6 +1,148 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../rankings/words.ts'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { day, number, usd } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { type Query, useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { datesOf, type Window, windowOf } from '../../lib/window.ts'
+import { c } from '../../lib/words/common.ts'
+import { Tabs } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Windows } from '../../ui/window.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Merchant = Schema<'TopMerchants'>['data'][number]
+type Product = Schema<'TopProducts'>['data'][number]
+
+const offered = [7, 30, 90, 365] as const
+const limits = [10, 25, 50, 100] as const
+/** On a network that is busy not for each order. */
+const everyMs = 5_000
+
+/** What affiliates sold most of, and for whom. */
+export default function Rankings() {
+  const query = useQuery()
+  const shown = windowOf(query.of, offered)
+  const limit = limits.find((one) => String(one) === query.of['limit']) ?? 10
+  const byProduct = query.of['top'] === 'products'
+  const path = byProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
+  return (
+    <Page
+      title={w('title')}
+      subtitle={w('subtitle')}
+      actions={
+        <Button
+          icon="download"
+          onPress={() => download(pathWith(path, { ...datesOf(shown), limit }), `${path.split('/').at(-1)}.csv`, 'text/csv')}
+        >
+          {c('download')}
+        </Button>
+      }
+    >
+      <Windows query={query} shown={shown} offered={offered} />
+      <Tabs
+        label={w('kind')}
+        of={[
+          { href: query.href({ top: undefined }), text: w('merchants'), current: !byProduct },
+          { href: query.href({ top: 'products' }), text: w('products'), current: byProduct },
+        ]}
+      />
+      <Limit query={query} limit={limit} />
+      {byProduct ? <Products shown={shown} limit={limit} /> : <Merchants shown={shown} limit={limit} />}
+    </Page>
+  )
+}
+
+const Limit = ({ query, limit }: { query: Query; limit: number }) => (
+  <div class="filters">
+    <label class="filter">
+      <span>{w('limit')}</span>
+      <select value={limit} onChange={({ currentTarget: { value } }) => query.set({ limit: value === '10' ? undefined : value })}>
+        {limits.map((one) => (
+          <option key={one} value={one}>
+            {number(one)}
+          </option>
+        ))}
+      </select>
+    </label>
+  </div>
+)
+
+const Days = ({ of: { startDate, endDate } }: { of: { startDate: string; endDate: string } }) => (
+  <p class="faint">{w('days', { from: day(startDate), to: day(endDate) })}</p>
+)
+const Nothing = () => <Empty icon="people" title={w('none')} text={w('noneText')} />
+
+const merchantColumns = (): readonly Column<Merchant>[] => [
+  { key: 'rank', title: w('rank'), cell: ({ rank }) => number(rank) },
+  { key: 'shop', title: w('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
+  { key: 'gmv', title: w('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { key: 'orders', title: w('orders'), end: true, cell: ({ orders }) => number(orders) },
+]
+
+function Merchants({ shown, limit }: { shown: Window; limit: number }) {
+  const top = useResource(JSON.stringify([shown, limit]), (signal) =>
+    ok(api.GET('/admin/affiliate/top-merchants', { params: { query: { ...datesOf(shown), limit } }, signal })),
+  )
+  useLive(['order.confirmed'], top.reload, undefined, everyMs)
+  return (
+    <Loaded of={top}>
+      {(of) => (
+        <>
+          <Days of={of} />
+          {of.data.length === 0 ? (
+            <Nothing />
+          ) : (
+            <Table
+              caption={w('merchants')}
+              columns={merchantColumns()}
+              rows={of.data}
+              rowKey={({ merchantId }) => merchantId}
+              href={({ shopName }) => pathWith(net('shops'), { q: shopName })}
+            />
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+const productColumns = (): readonly Column<Product>[] => [
+  { key: 'rank', title: w('rank'), cell: ({ rank }) => number(rank) },
+  { key: 'product', title: w('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  {
+    key: 'shop',
+    title: w('shop'),
+    cell: ({ shopName }) => (
+      <a href={pathWith(net('shops'), { q: shopName })}>
+        <bdi>{shopName}</bdi>
+      </a>
+    ),
+  },
+  { key: 'units', title: w('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
+  { key: 'gmv', title: w('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+]
+
+function Products({ shown, limit }: { shown: Window; limit: number }) {
+  const top = useResource(JSON.stringify([shown, limit]), (signal) =>
+    ok(api.GET('/admin/affiliate/top-products', { params: { query: { ...datesOf(shown), limit } }, signal })),
+  )
+  useLive(['order.confirmed'], top.reload, undefined, everyMs)
+  return (
+    <Loaded of={top}>
+      {(of) => (
+        <>
+          <Days of={of} />
+          {of.data.length === 0 ? (
+            <Nothing />
+          ) : (
+            <Table caption={w('products')} columns={productColumns()} rows={of.data} rowKey={({ productId }) => productId} />
+          )}
+        </>
+      )}
+    </Loaded>
+  )
 }

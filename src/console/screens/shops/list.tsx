@@ -1,6 +1,66 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../shops/words.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { country } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Shop = Schema<'AdminShop'>
+
+const statuses = ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED'] as const satisfies readonly Shop['status'][]
+
+const columns = (): readonly Column<Shop>[] => [
+  { key: 'title', title: w('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
+  { key: 'name', title: w('handle'), cell: ({ name }) => <code>{name}</code> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'mode', title: w('mode'), cell: ({ mode }) => <State of={mode} /> },
+  { key: 'country', title: w('country'), cell: ({ country: code }) => country(code) },
+  { key: 'currency', title: w('currency'), cell: ({ currency }) => currency },
+  { key: 'created', title: w('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
+]
+
+/** Every shop of the network, newest first. */
+export default function Shops() {
+  const query = useQuery()
+  const { q } = query.of
+  const status = statuses.find((one) => one === query.of['status'])
+  const shops = useResource(JSON.stringify([q, status, query.page]), (signal) =>
+    ok(api.GET('/admin/shops', { params: { query: { page: query.page, ...(q ? { q } : {}), ...(status ? { status } : {}) } }, signal })),
+  )
+  useLive(['shop.*'], shops.reload)
+  return (
+    <Page title={w('title')}>
+      <Filters
+        query={query}
+        search={w('search')}
+        filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+      />
+      <Loaded of={shops}>
+        {(list) =>
+          list.data.length === 0 && !q && !status ? (
+            <Empty icon="products" title={w('none')} text={w('noneText')} />
+          ) : list.data.length === 0 ? (
+            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
+          ) : (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => net('shops', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,6 +1,160 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../shops/words.ts'
+import { useRoute } from 'preact-iso/router'
+import { api, pathWith, type Schema, versioned } from '../../lib/api.ts'
+import { country } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Shop = Schema<'AdminShop'>
+type Held = { readonly data: Shop; readonly etag: string }
+
+/** One shop of the network: what is known of it, and whether it may sell. */
+export default function OneShop() {
+  const id = useRoute().params['id'] ?? ''
+  const path = { params: { path: { id } } }
+  const read = (signal?: AbortSignal): Promise<Held> => versioned(api.GET('/admin/shops/{id}', { ...path, ...(signal ? { signal } : {}) }))
+  const shop = useResource(id, read)
+  useLive(['shop.*'], shop.reload, ({ data }) => data['shopId'] === undefined || data['shopId'] === id)
+  const held = shop.data.value
+  return (
+    <Page
+      title={held ? held.data.title || held.data.name : w('shop')}
+      back={{ href: net('shops'), text: w('title') }}
+      {...(held
+        ? {
+            subtitle: (
+              <>
+                <State of={held.data.status} /> <State of={held.data.mode} />
+              </>
+            ),
+            actions: <Moves of={held} shop={shop} read={read} />,
+          }
+        : {})}
+    >
+      <Loaded of={shop}>{({ data }) => <Standing of={data} />}</Loaded>
+    </Page>
+  )
+}
+
+/** Suspends it or restores it, each by what it is now. */
+function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () => Promise<Held> }) {
+  const { id, title, name } = of.data
+  const called = title || name
+  async function move(from: Held, status: Shop['status']): Promise<Held | undefined> {
+    const moved = await saveVersioned(from.etag, {
+      save: (etag) =>
+        versioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: etag ? { 'if-match': etag } : {} }, body: { status } })),
+      theirs: read,
+      differences: ({ status: now }) => [[c('status'), stateName(status), stateName(now)]],
+      onTheirs: shop.put,
+    })
+    if (moved) shop.put(moved)
+    return moved
+  }
+  async function suspend(): Promise<void> {
+    const sure = await confirm({ title: w('suspendOf', { name: called }), body: <Consequences />, action: w('suspend'), danger: true })
+    if (!sure) return
+    const suspended = await move(of, 'SUSPENDED')
+    if (suspended) notify(w('suspended', { name: called }), { undo: () => move(suspended, 'ACTIVE') })
+  }
+  async function restore(): Promise<void> {
+    const sure = await confirm({ title: w('restoreOf', { name: called }), body: <p>{w('restoreText')}</p>, action: w('restore') })
+    if (sure && (await move(of, 'ACTIVE'))) notify(w('restored', { name: called }))
+  }
+  return of.data.status === 'SUSPENDED' ? (
+    <Button kind="primary" onPress={restore}>
+      {w('restore')}
+    </Button>
+  ) : (
+    <Button kind="danger" onPress={suspend}>
+      {w('suspend')}
+    </Button>
+  )
+}
+
+const stops = ['stopPages', 'stopSales'] as const
+const goesOn = ['onBegun', 'onMerchant', 'onCustomers'] as const
+
+/** What a suspension stops and what it does not, before somebody does it. */
+const Consequences = () => (
+  <>
+    <h3>{w('stops')}</h3>
+    <ul class="points">
+      {stops.map((one) => (
+        <li key={one}>{w(one)}</li>
+      ))}
+    </ul>
+    <h3>{w('goesOn')}</h3>
+    <ul class="points">
+      {goesOn.map((one) => (
+        <li key={one}>{w(one)}</li>
+      ))}
+    </ul>
+  </>
+)
+
+const Lines = ({ of }: { of: readonly string[] }) => (
+  <ul>
+    {of.map((line, at) => (
+      <li key={at}>
+        <bdi>{line}</bdi>
+      </li>
+    ))}
+  </ul>
+)
+const text = (value: string | null) => value && <bdi>{value}</bdi>
+
+function Standing({ of }: { of: Shop }) {
+  const { line1, line2, city, province, postalCode, countryCode } = of.address
+  const address = [line1, line2, city, province, postalCode, countryCode && country(countryCode)].filter((line): line is string => !!line)
+  return (
+    <>
+      {of.status === 'SUSPENDED' && <Note tone="bad">{w('isSuspended')}</Note>}
+      <div class="grid">
+        <Section title={w('facts')}>
+          <Facts
+            of={[
+              [w('handle'), <code key="name">{of.name}</code>],
+              ['ID', <Copyable key="id" text={of.id} label="ID" />],
+              [w('merchant'), <Copyable key="merchant" text={of.merchantId} label={w('merchant')} />],
+              [w('currency'), of.currency],
+              [w('country'), country(of.country)],
+              [w('created'), <When key="created" at={of.createdAt} />],
+              [w('verified'), of.verifiedAt ? <When key="verified" at={of.verifiedAt} /> : w('notVerified')],
+            ]}
+          />
+        </Section>
+        <Section title={w('contact')}>
+          <Facts
+            of={[
+              [w('email'), text(of.contact.email)],
+              [w('phone'), text(of.contact.phone)],
+              [w('address'), address.length > 0 && <Lines of={address} />],
+              [w('origins'), of.storefrontOrigins.length > 0 && <Lines of={of.storefrontOrigins} />],
+            ]}
+          />
+        </Section>
+      </div>
+      {of.description && (
+        <Section title={w('description')}>
+          <p class="people-text">
+            <bdi>{of.description}</bdi>
+          </p>
+        </Section>
+      )}
+      <div class="row">
+        <ButtonLink icon="book" href={pathWith(net('audit'), { shopId: of.id })}>
+          {w('audit')}
+        </ButtonLink>
+      </div>
+    </>
+  )
 }

@@ -4,7 +4,6 @@ import type en from './en.ts'
 export default {
   title: 'الرئيسية',
   subtitle: 'حال المتجر',
-  window: 'الأيام المعروضة',
   days: 'من {from} إلى {to} بتوقيت UTC',
   sales: 'المبيعات',
   salesNote: 'مؤكد {confirmed}، مسترد {refunds}',

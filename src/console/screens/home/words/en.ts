@@ -1,7 +1,6 @@
 export default {
   title: 'Home',
   subtitle: 'How the shop stands',
-  window: 'Days shown',
   days: '{from} to {to}, days of UTC',
   sales: 'Sales',
   salesNote: '{confirmed} confirmed, {refunds} refunded',

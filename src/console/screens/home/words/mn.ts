@@ -4,7 +4,6 @@ import type en from './en.ts'
 export default {
   title: 'Нүүр',
   subtitle: 'Дэлгүүрийн байдал',
-  window: 'Харуулах өдрүүд',
   days: '{from} – {to}, UTC өдрөөр',
   sales: 'Борлуулалт',
   salesNote: 'Баталгаажсан {confirmed}, буцаасан {refunds}',

@@ -1,0 +1,10 @@
+/** Processors by what they call themselves, in every language. */
+const names: Readonly<Record<string, string>> = {
+  stripe: 'Stripe',
+  tap: 'Tap',
+  qpay: 'QPay',
+  checkout: 'Checkout.com',
+  paypal: 'PayPal',
+  btcpay: 'BTCPay Server',
+}
+export const processorName = (name: string): string => names[name] ?? name

@@ -1,0 +1,94 @@
+/** What both pages of figures say and read alike. */
+import { api, ok } from '../../lib/api.ts'
+import { day, number, percent, usd } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { processorName } from '../../lib/processors.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { datesOf, type Window, windowBefore } from '../../lib/window.ts'
+import { Note } from '../../ui/bits.tsx'
+import { countedKpi, type Kpi, type KpiName, type Part, rateKpi, unitOf } from './kpi.domain.ts'
+import { w } from './words.ts'
+
+/** What the API takes in one question. */
+export const offered = [7, 30, 90, 365] as const
+
+async function readKpi(name: KpiName, shown: Window, signal: AbortSignal): Promise<Kpi> {
+  const asked = { params: { query: datesOf(shown) }, signal }
+  switch (name) {
+    case 'gmv':
+      return countedKpi(await ok(api.GET('/admin/dashboard/gmv', asked)))
+    case 'confirmed-orders':
+      return countedKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', asked)))
+    case 'registered-users':
+      return countedKpi(await ok(api.GET('/admin/dashboard/registered-users', asked)))
+    case 'verified-shops':
+      return countedKpi(await ok(api.GET('/admin/dashboard/verified-shops', asked)))
+    case 'created-products':
+      return countedKpi(await ok(api.GET('/admin/dashboard/created-products', asked)))
+    default: {
+      const answer = await ok(api.GET('/admin/dashboard/refund-rate', asked))
+      // The route tells nothing of the days before: they are asked for. What cannot be told of those is not told.
+      const before = api.GET('/admin/dashboard/refund-rate', { params: { query: windowBefore(answer) }, signal })
+      return rateKpi(answer, await ok(before).catch(() => undefined))
+    }
+  }
+}
+
+/** What changes a figure, of what is told. */
+const changedBy: Readonly<Record<KpiName, readonly string[]>> = {
+  gmv: ['order.confirmed'],
+  'confirmed-orders': ['order.confirmed'],
+  'registered-users': [],
+  'verified-shops': ['shop.verified'],
+  'created-products': [],
+  'refund-rate': ['order.confirmed'],
+}
+/** Sums over a year: on a network that is busy not for each order. */
+const everyMs = 5_000
+
+/** A figure of some days, which moves when what it counts does. */
+export function useKpi(name: KpiName, shown: Window): Resource<Kpi> {
+  const kpi = useResource(JSON.stringify([name, shown]), (signal) => readKpi(name, shown, signal))
+  useLive(changedBy[name], kpi.reload, undefined, everyMs)
+  return kpi
+}
+
+export const kpiTitle = (name: KpiName): string => w(`kpi.${name}`)
+
+const formats = { usd, part: percent, count: number }
+export const formatOf = (name: KpiName): ((value: number) => string) => formats[unitOf(name)]
+export const shownValue = (name: KpiName, value: number | null): string => (value === null ? '–' : formatOf(name)(value))
+
+/** Roles, cohorts and states in words, processors by their names. */
+export const partName = ({ name }: Pick<Part, 'name'>): string => {
+  const key = `part.${name}`
+  return w.has(key) ? w(key) : processorName(name)
+}
+
+/** What to know before one believes it. @param short where there is little room */
+export function KpiNotes({ of: { testUsd, unpriced }, short }: { of: Kpi; short?: boolean }) {
+  const notes = [
+    ...(unpriced > 0 ? ([['warn', w('unpriced', { n: unpriced })]] as const) : []),
+    ...(testUsd > 0 ? ([['info', w('ofTestMode', { amount: usd(testUsd) })]] as const) : []),
+  ]
+  return (
+    <>
+      {notes.map(([tone, text]) =>
+        short ? (
+          <p key={tone} class="hint">
+            {text}
+          </p>
+        ) : (
+          <Note key={tone} tone={tone}>
+            {text}
+          </Note>
+        ),
+      )}
+    </>
+  )
+}
+
+/** The days that an answer is about. */
+export const Days = ({ of: { startDate, endDate } }: { of: Pick<Kpi, 'startDate' | 'endDate'> }) => (
+  <p class="faint">{w('days', { from: day(startDate), to: day(endDate) })}</p>
+)

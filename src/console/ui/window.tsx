@@ -1,0 +1,42 @@
+import { daysAgo } from '../lib/clock.ts'
+import type { Query } from '../lib/query.ts'
+import { type Window, windows } from '../lib/window.ts'
+import { c } from '../lib/words/common.ts'
+import { Tabs } from './bits.tsx'
+
+/** Which days a page shows: some last ones, or from one day to another, both in the address. @param offered how many last ones */
+export function Windows({ query, shown, offered = windows }: { query: Query; shown: Window; offered?: readonly number[] }) {
+  const { from, to } = query.of
+  const isOwn = shown.days === undefined
+  const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget
+    if (value) query.set({ [name]: value, days: undefined })
+  }
+  return (
+    <div class="windows">
+      <Tabs
+        label={c('window')}
+        of={[
+          ...offered.map((days) => ({
+            href: query.href({ days: String(days), from: undefined, to: undefined }),
+            text: c('days', { n: days }),
+            current: shown.days === days,
+          })),
+          { href: query.href({ from: from ?? daysAgo(29), to: to ?? daysAgo(0), days: undefined }), text: c('custom'), current: isOwn },
+        ]}
+      />
+      {isOwn && (
+        <div class="filters">
+          <label class="filter">
+            <span>{c('from')}</span>
+            <input type="date" value={from} max={to} onChange={change('from')} />
+          </label>
+          <label class="filter">
+            <span>{c('to')}</span>
+            <input type="date" value={to} min={from} onChange={change('to')} />
+          </label>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -3,6 +3,7 @@ import { forgetExpiredSessions } from '../src/modules/auth/index.ts'
 import { forgetCarts } from '../src/modules/cart/index.ts'
 import { forgetDiscounts } from '../src/modules/discount/index.ts'
 import { forgetExpiredKeys } from '../src/modules/idempotency/index.ts'
+import { forgetLive } from '../src/modules/live/index.ts'
 import { forgetMails } from '../src/modules/mail/index.ts'
 import { forgetTokens } from '../src/modules/one-time-token/index.ts'
 import { forgetPaymentMessages } from '../src/modules/payment/index.ts'
@@ -21,6 +22,7 @@ export async function forget(deps: AppDeps): Promise<void> {
   await forgetEndedKeys(deps)
   await forgetOldMessages(deps)
   await forgetMails(deps)
+  await forgetLive(deps)
   await forgetTokens(deps)
   await forgetPaymentMessages(deps)
   await emptyOldMessages(deps)

@@ -39,6 +39,7 @@ import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
 import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
 import { backupRoutes } from './modules/log-shipping/routes.ts'
+import { liveRoutes } from './modules/live/routes.ts'
 import { mailRoutes } from './modules/mail/routes.ts'
 import { mediaRoutes, publicMediaRoutes } from './modules/media/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
@@ -108,6 +109,7 @@ export function createApp(deps: AppDeps) {
     .use(payPageRoutes(deps))
     .use(orderRoutes(deps))
     .use(orderPageRoutes(deps))
+    .use(liveRoutes(deps))
     .use(paymentWebhookRoutes(deps))
     .use(affiliateRoutes(deps))
     .use(webhookRoutes(deps))

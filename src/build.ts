@@ -2,11 +2,11 @@
  * `bun run build`: makes dist/souk. Built twice, because what a start uses is known only once it has run: its bytecode is then
  * laid out together, and the rest of the program is not read into memory until it is wanted.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleConsole } from './clients/console/bundle.ts'
-import { consoleFolder, entryFile, laidName } from './clients/console/files.ts'
+import { packed, packFile } from './clients/console/files.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -16,8 +16,6 @@ const flags = [
   ...['--minify-syntax', '--minify-whitespace'],
   // The format is named because bytecode alone would make CommonJS, where main.ts may not await.
   ...['--bytecode', '--format=esm', '--splitting'],
-  // Files that it carries keep their paths: by these the console's are found.
-  ...['--asset-naming', '[dir]/[name].[ext]'],
   // Code that runs once is not worth compiling; `serve` sets it back at the first request (src/server.ts), other commands at once.
   '--compile-jit-policy=100',
 ]
@@ -26,20 +24,13 @@ const flags = [
 export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/log-worker.ts', 'db/sqlite/aside-worker.ts'] as const
 
 /**
- * Makes the console and lays it into `dist/console`.
- * @returns the files, each an entry point of what is compiled, which then carries it
+ * Makes the console.
+ * @returns a file in the folder, in which a program carries it: one more entry point of what is compiled
  */
-export async function layConsole(): Promise<string[]> {
-  const { entry, files } = await bundleConsole()
-  rmSync(join(root, consoleFolder), { recursive: true, force: true })
-  mkdirSync(join(root, consoleFolder), { recursive: true })
-  const laid: [name: string, bytes: string | Uint8Array][] = [[laidName(entryFile, 'raw'), JSON.stringify(entry)]]
-  for (const [name, { body, encoded }] of files) {
-    laid.push([laidName(name, 'raw'), body as Uint8Array])
-    for (const form of ['br', 'gzip'] as const) if (encoded) laid.push([laidName(name, form), encoded[form] as Uint8Array])
-  }
-  for (const [name, bytes] of laid) writeFileSync(join(root, consoleFolder, name), bytes)
-  return laid.map(([name]) => `${consoleFolder}${name}`)
+export async function packConsole(folder: string): Promise<string> {
+  const file = join(folder, packFile)
+  writeFileSync(file, packed(await bundleConsole()))
+  return file
 }
 
 /**
@@ -74,7 +65,7 @@ if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'souk-build-'))
   try {
     const [first, profile] = [join(folder, 'souk'), join(folder, 'profile')]
-    const all = [...entries, ...(await layConsole())]
+    const all = [...entries, await packConsole(folder)]
     compile(all, first)
     await record(first, profile)
     compile(all, 'dist/souk', profile)

@@ -26,6 +26,7 @@ import { kybParts } from './modules/kyb/parts.ts'
 import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
+import { liveParts } from './modules/live/parts.ts'
 import { logShippingParts } from './modules/log-shipping/parts.ts'
 import { mailParts } from './modules/mail/parts.ts'
 import { mediaParts } from './modules/media/parts.ts'
@@ -68,6 +69,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
   joined(base)
     .add(platformParts)
     .add(auditParts)
+    .add(liveParts)
     .add(jobParts)
     .add(logShippingParts)
     .add(instanceKeyParts)

@@ -130,6 +130,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       const deadline = performance.now() + drainMaxMs
       // Bun closes the listener and, with it, every connection without a request, also where one is on its way: that client would
       // see a reset. So those who are busy are first made to wait.
+      deps.live.stop()
       edge.hold()
       await gather(deadline)
       void server.stop(false)

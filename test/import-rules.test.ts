@@ -66,7 +66,7 @@ const rules: readonly Rule[] = [
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
     may: [
       drizzle,
-      /^db\/(columns|prepared|slice|search|search-fills|search-words|shop-words|within|migrations\/index)\.ts$/,
+      /^db\/(blocks|columns|prepared|slice|search|search-fills|search-words|shop-words|tail|tailing|within|migrations\/index)\.ts$/,
       schema,
       ...core,
       ownPure,

@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { compile, entries, layConsole } from '../src/build.ts'
+import { compile, entries, packConsole } from '../src/build.ts'
 import { engineNeutral, ofTheDemo, ofTheDocument, ofTheFile, ofTheStorefront } from './support/engine-neutral.ts'
 
 const given = Bun.argv.slice(2)
@@ -39,7 +39,7 @@ const folder = mkdtempSync(join(tmpdir(), 'souk-suite-'))
 try {
   const program = join(folder, 'souk')
   if (isWhole) {
-    compile([...entries, ...(await layConsole())], program)
+    compile([...entries, await packConsole(folder)], program)
     // Some tests start it as somebody who may not everything.
     chmodSync(folder, 0o711)
     chmodSync(program, 0o755)

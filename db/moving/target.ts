@@ -4,6 +4,7 @@ import { DatabaseRefused, engineErrorCode } from '../engine.ts'
 import type { Migration } from '../migrations/pending.ts'
 import { createLockRow, migrateOn, movingTag } from '../postgres/migrate.ts'
 import { withClient } from '../postgres/primary.ts'
+import { transactionColumn } from '../postgres/tail.ts'
 import { copyIn, copyOut } from './copy.ts'
 import { sumsOf } from './source.ts'
 
@@ -195,7 +196,8 @@ async function targetOn(client: pg.Client): Promise<Target> {
       )
       const tables = new Map<string, Map<string, string>>()
       for (const { table, name, type } of rows)
-        if (table !== stateTable && table !== 'souk_migrations') tables.getOrInsertComputed(table, () => new Map()).set(name, type)
+        if (table !== stateTable && table !== 'souk_migrations' && name !== transactionColumn)
+          tables.getOrInsertComputed(table, () => new Map()).set(name, type)
       return tables
     },
     reached: (table) => reached.get(table) ?? nothing,

@@ -23,3 +23,20 @@ export const searchFills = table('search_fills', {
   below: text('below').notNull(),
   done: int('done').notNull(),
 })
+
+/**
+ * How many of a shop's records lie in a run of ids, by the highest id of the run: a page deep in a list begins here. Runs follow each other from the oldest
+ * record on without a gap, and behind the last one lie the newest. No record of these ever goes, so a run stays as it is; see db/blocks.ts.
+ */
+export const listBlocks = table(
+  'list_blocks',
+  {
+    shopId: text('shop_id')
+      .notNull()
+      .references(() => shops.id),
+    list: word('list', ['PRODUCTS', 'CUSTOMERS']).notNull(),
+    last: text('last').notNull(),
+    records: int('records').notNull(),
+  },
+  (block) => [primaryKey({ columns: [block.shopId, block.list, block.last] })],
+)

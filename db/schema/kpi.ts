@@ -3,8 +3,9 @@ import { index, int, money, primaryKey, table, text, word } from '../columns.ts'
 
 /**
  * What is counted for the operator's dashboards: people, shops, orders and products by count, money in US cents. UNPRICED are the movements
- * of money that have no worth in dollars yet, TEST_GMV is what of GMV shops in test mode sold. The last four are what partners brought, by shop
- * and by product.
+ * of money that have no worth in dollars yet, TEST_GMV is what of GMV shops in test mode sold. The next four are what partners brought, by shop
+ * and by product. Those of a shop are for its own people, in its own money (minor units): nothing is appended of them when it sells, since a fold finds
+ * what they are by the facts of the deltas that it takes away.
  */
 export const kpiWords = [
   'USERS',
@@ -19,6 +20,11 @@ export const kpiWords = [
   'MERCHANT_ORDERS',
   'PRODUCT_CENTS',
   'PRODUCT_UNITS',
+  'SHOP_ORDERS',
+  'SHOP_SALES',
+  'SHOP_REFUNDS',
+  'SHOP_UNITS',
+  'SHOP_REVENUE',
 ] as const
 
 /** Appended in the write of the fact, so that nobody waits for a shared row. A fold moves them into `kpi_days`. */

@@ -137,6 +137,7 @@ export const disputes = table(
   (dispute) => [
     uniqueIndex('disputes_reference').on(dispute.paymentId, dispute.reference),
     index('disputes_order').on(dispute.orderId, dispute.id),
+    index('disputes_open').on(dispute.shopId, dispute.id).where(sql`status = 'OPEN'`),
   ],
 )
 

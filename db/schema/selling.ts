@@ -172,6 +172,8 @@ export const carts = table(
     index('carts_expiry').on(cart.expiresAt).where(sql`status = 'OPEN'`),
     index('carts_over').on(cart.updatedAt).where(sql`status <> 'OPEN'`),
     index('carts_customer').on(cart.customerId, cart.status, cart.createdAt),
+    // How many carts shoppers begin, and what of them becomes an order.
+    index('carts_begun').on(cart.shopId, cart.createdAt, cart.status).where(sql`draft is null`),
   ],
 )
 

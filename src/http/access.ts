@@ -40,7 +40,8 @@ const needsToken = () => unauthenticated('A valid access token is required')
 const needsKey = () => unauthenticated('A valid API key is required')
 const needsEither = () => unauthenticated('A valid API key or access token is required')
 
-const bearerOf = (headers: Headers): string | undefined =>
+/** The token that a request bears. */
+export const bearerOf = (headers: Headers): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
 /** Carries an API key. */
 export const keyHeader = 'x-service-api-key'

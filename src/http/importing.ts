@@ -7,6 +7,8 @@ export const importMaxMs = 50_000
 export type Importing = {
   /** The file, anew each time that it is asked for. */
   readonly file: () => AsyncIterable<Uint8Array>
+  /** How long it is. */
+  readonly bytes: number
   /** Aborted when the client leaves, and when the time is over. */
   readonly signal: AbortSignal
   /** Lets others use the thread: between two pieces of the work. */
@@ -40,7 +42,7 @@ export async function importing<T>(
     const paced = await pace.enter()
     try {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
-      return await work({ file: () => each(pieces), signal, rest: paced.rest })
+      return await work({ file: () => each(pieces), bytes: pieces.reduce((sum, { length }) => sum + length, 0), signal, rest: paced.rest })
     } finally {
       paced.leave()
     }

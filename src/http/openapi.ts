@@ -25,6 +25,8 @@ type Detail = {
   /** What is sent to whoever registers by this route. */
   readonly 'x-events'?: ToldEvents
   readonly 'x-versioned'?: true
+  /** A stream of events, which goes on where it was. */
+  readonly 'x-resumable'?: true
   /** It answers as a file, too. */
   readonly 'x-csv'?: object
 }
@@ -77,6 +79,7 @@ const tagDescriptions: Record<string, string> = {
   'Payment methods': 'How a shop may be paid, and what its payment page is told of it.',
   Carts: 'What a shopper is about to buy, and the checkout.',
   Orders: 'What was bought, paid, refunded and sent.',
+  Events: 'What happens, as it happens: streams for pages that wait for something.',
   Affiliates: 'Partners who send shoppers to a shop, and what they earn.',
   Webhooks: 'What a shop is told about, and what payment processors and service providers tell us.',
   Administration: 'What the operators of the instance see.',
@@ -140,6 +143,7 @@ const expectedVersionHeader = optionalHeader(
   'if-match',
   'The `etag` of the version that is to be changed, several, or `*`: another version is 412, and nothing is changed.',
 )
+const lastEventHeader = optionalHeader('last-event-id', 'The last `id` that you received: the stream goes on behind it.')
 const idempotencyHeader = (required: boolean): Parameter => ({
   name: 'idempotency-key',
   in: 'header',
@@ -243,7 +247,14 @@ function drafted({ method, path, hooks }: DocumentedRoute): { path: string; oper
 }
 
 function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): Operation {
-  const { 'x-access': access, 'x-idempotent': idempotent, 'x-versioned': versioned, 'x-csv': csv, description } = route.hooks.detail ?? {}
+  const {
+    'x-access': access,
+    'x-idempotent': idempotent,
+    'x-versioned': versioned,
+    'x-csv': csv,
+    'x-resumable': resumable,
+    description,
+  } = route.hooks.detail ?? {}
   const rule = accessRules[access ?? 'public']
   const {
     'x-access': _,
@@ -256,6 +267,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-events': _______,
     'x-versioned': ________,
     'x-csv': ___________,
+    'x-resumable': ____________,
     parameters = [],
     requestBody: drafted,
     operationId,
@@ -268,6 +280,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
     ...(responses['304'] ? [knownVersionHeader] : []),
     ...(versioned && changesRecord(route) ? [expectedVersionHeader] : []),
+    ...(resumable ? [lastEventHeader] : []),
   ]
   const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders].map(
     (one) => withExample(one, route),

@@ -26,6 +26,7 @@ export const idPrefixes = {
   line: 'line',
   order: 'order',
   event: 'evt',
+  import: 'imp',
   fulfilment: 'ful',
   note: 'note',
   draft: 'draft',

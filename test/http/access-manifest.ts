@@ -175,6 +175,7 @@ export const accessManifest: Record<string, Access> = {
   'POST /cart/:id/complete': 'cart',
 
   'GET /v2/orders': 'orderRead',
+  'GET /v2/events': 'orderRead',
   'GET /v2/orders/:id': 'order',
   'GET /v2/orders/public/:token': 'public',
   'GET /v2/orders/public/:token/receipt': 'public',
@@ -256,6 +257,7 @@ export const accessManifest: Record<string, Access> = {
   'GET /admin/operations/backups': 'operator',
   'GET /admin/operations/chains': 'operator',
   'GET /admin/operations/jobs': 'operator',
+  'GET /admin/events': 'operator',
   'GET /admin/operations/services': 'operator',
   'GET /admin/operations/sentry-summary': 'operator',
   'GET /admin/operations/deploys/latest': 'operator',

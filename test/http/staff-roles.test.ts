@@ -19,6 +19,7 @@ const readsOrders = [
   ...['GET /v2/orders', 'GET /v2/orders/:id', 'GET /v2/refunds', 'GET /v2/orders/drafts', 'GET /v2/orders/drafts/:id'],
   // What of it is not theirs to read is null to them: test/modules/overview.
   'GET /shops/v2/overview',
+  'GET /v2/events',
 ]
 const fulfils = ['POST /v2/orders/:id/fulfil', 'POST /v2/orders/:id/fulfilments', 'PATCH /v2/orders/:id/fulfilments/:fulfilmentId']
 const readsCatalog = [

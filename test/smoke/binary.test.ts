@@ -91,6 +91,24 @@ describe.skipIf(!binary)('the binary', () => {
       const assets = [...(await (await fetch(`${url}/docs`)).text()).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path)
       expect(assets.length).toBeGreaterThan(1)
       for (const asset of assets) expect([asset, (await fetch(url + asset)).status]).toEqual([asset, 200])
+      const page = await (await fetch(`${url}/console/orders`)).text()
+      const files = [...page.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path)
+      expect(files.length).toBeGreaterThan(1)
+      for (const file of files) {
+        const whole = await (await fetch(url + file, { headers: { 'accept-encoding': 'identity' } })).text()
+        for (const encoding of ['br', 'gzip']) {
+          const answer = await fetch(url + file, { headers: { 'accept-encoding': encoding } })
+          expect([file, answer.status, answer.headers.get('content-encoding'), (await answer.text()) === whole]).toEqual([
+            file,
+            200,
+            encoding,
+            true,
+          ])
+        }
+        // What it loads on demand is inside as well.
+        for (const [, chunk] of whole.matchAll(/"\.\/([\w-]+\.js)"/g))
+          expect([chunk, (await fetch(`${url}/console/assets/${chunk}`)).status]).toEqual([chunk, 200])
+      }
       const login = await fetch(`${url}/merchant/login`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

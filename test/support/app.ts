@@ -113,7 +113,10 @@ export async function testApp(settings: Record<string, string> = {}, { database:
       ...(body === undefined ? (raw === undefined ? {} : { body: raw as string }) : { body: JSON.stringify(body) }),
     })
     const response = await instance.edge.fetch(request, { requestIP: () => ({ address: from }) })
-    const text = await response.text()
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+    // It would go on for as long as somebody reads.
+    if (isStream) await response.body?.cancel()
+    const text = isStream ? '' : await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text }
   }

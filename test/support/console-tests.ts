@@ -45,12 +45,14 @@ export type OpenOptions = VisitorOptions & {
 }
 
 /**
- * An instance with the console on a port of its own, by the real time, with a shop.
+ * An instance with the console on a port of its own, by the real time, which has an operator (`app.superAdmin()`).
  * @param settings as in the environment; lending is on
+ * @param isNew without the operator: the page then asks for the token of the first run
  */
-export async function openConsole(settings: Record<string, string> = {}, options: TestAppOptions = {}) {
+export async function openConsole(settings: Record<string, string> = {}, options: TestAppOptions = {}, isNew = false) {
   const clock = runningClock()
   const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', ...settings }, { clock, sleep: Bun.sleep, ...options })
+  if (!isNew) await app.superAdmin()
   const serving = serveTestApp(app)
   app.deps.life.url = serving.url
   let shop: ReturnType<typeof shopIn> | undefined
@@ -85,15 +87,17 @@ export type InConsole<Data> = Filled<Data> & {
 type Given<Data> = {
   readonly settings?: Record<string, string>
   readonly options?: TestAppOptions
+  /** Nobody runs it yet. */
+  readonly isNew?: boolean
   /** Makes what the file's tests find there. */
   readonly fill?: (filled: Omit<Filled<unknown>, 'data'>) => Promise<Data>
 }
 
 /** Tests of the console in a browser; skipped on a machine without one. */
-export function consoleTests<Data = undefined>({ settings, options, fill }: Given<Data> = {}) {
+export function consoleTests<Data = undefined>({ settings, options, isNew, fill }: Given<Data> = {}) {
   let opened: Promise<{ console: OpenConsole; filled: Filled<Data> }> | undefined
   async function openOnce() {
-    const console = await openConsole(settings, options)
+    const console = await openConsole(settings, options, isNew)
     const { app, clock, url } = console
     const filled = { app, clock, url, shop: await console.theShop() }
     return { console, filled: { ...filled, data: (await fill?.(filled)) as Data } }
@@ -111,6 +115,12 @@ export function consoleTests<Data = undefined>({ settings, options, fill }: Give
       const visitor = await consoleVisitor(filled.url, rest)
       visitors.push(visitor)
       await visitor.go(at)
+      await visitor.until(
+        rest.scripts === false
+          ? `location.origin === '${filled.url}' && document.readyState === 'complete'`
+          : `location.origin === '${filled.url}' && document.querySelector('#root > *') !== null && !document.querySelector('.splash')`,
+        'the page',
+      )
       if (as) await visitor.signIn(as)
       return visitor
     }

@@ -1,5 +1,5 @@
 /** Somebody at the console: finds things by their role and name as a screen reader tells them, and works by the keyboard or with a pointer. */
-import type { Page } from './chromium.ts'
+import type { BrowserEvent, Page } from './chromium.ts'
 import { isComplaint, openVisit, requestedUrls, untilThere, type Width } from './visit.ts'
 
 export type Scheme = 'light' | 'dark'
@@ -40,8 +40,13 @@ const modifierBits: Readonly<Record<string, number>> = { Alt: 1, Control: 2, Met
 /** So many stops of the Tab key are more than a screen has; who has not come by until then does not. */
 const stopsMax = 400
 
-/** That nobody is logged in yet is found out by asking. */
-const alwaysExpected = /^POST \/console\/session 401$/
+/** Each takes longer than a look. */
+const asksMax = 1_000
+
+/** That nobody is logged in yet is found out by asking. Until the events are merged, that there are none as well. */
+const alwaysExpected = /^(POST \/console\/session 401|GET \/(v2|admin)\/events 404)$/
+/** What a browser that runs no scripts makes of those that a page names. */
+const notForScripts = /^GET \/console\/assets\/[^ ]+\.js csp$/
 
 export type ConsoleVisitor = Awaited<ReturnType<typeof consoleVisitor>>
 
@@ -115,11 +120,13 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   async function waitFor<Found>(what: string, look: () => Promise<Found | undefined | false>): Promise<Found> {
     let last: unknown
     // What was found may be drawn anew, or the page be another one, while it is asked.
-    const found = await untilThere(() =>
-      look().catch((error: unknown) => {
-        last = error
-        return undefined
-      }),
+    const found = await untilThere(
+      () =>
+        look().catch((error: unknown) => {
+          last = error
+          return undefined
+        }),
+      asksMax,
     )
     if (found) return found
     const text = await page.evaluate('document.body.innerText').catch(() => '')
@@ -200,7 +207,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
 
   const expected: { readonly pattern: RegExp | string; met: boolean }[] = []
   const isExpected = (complaint: string): boolean => {
-    if (alwaysExpected.test(complaint)) return true
+    if (alwaysExpected.test(complaint) || (!scripts && notForScripts.test(complaint))) return true
     const one = expected.find(({ pattern }) => (typeof pattern === 'string' ? complaint.startsWith(pattern) : pattern.test(complaint)))
     if (one) one.met = true
     return one !== undefined
@@ -437,6 +444,20 @@ function askedOf({ events }: Page): Asked[] {
 const requestsOf = (page: Page, origin: string): string[] =>
   askedOf(page).map(({ what, url, status, failed }) => `${what}${url.replace(origin, '')} ${failed ?? status ?? 'under way'}`)
 
+/** What the browser said of its own accord. */
+function inWords({ method, params }: BrowserEvent): string {
+  if (method === 'Runtime.exceptionThrown') {
+    const { text, exception } = params['exceptionDetails'] as { text: string; exception?: { description?: string } }
+    return `exception: ${exception?.description ?? text}`
+  }
+  if (method === 'Runtime.consoleAPICalled') {
+    const said = (params['args'] as { value?: unknown; description?: string }[]).map(({ value, description }) => value ?? description)
+    return `console ${params['type']}: ${said.join(' ')}`
+  }
+  const { source, level, text, url } = params['entry'] as { source: string; level: string; text: string; url?: string }
+  return `${source} ${level}: ${text}${url ? ` (${url})` : ''}`
+}
+
 function complaintsOf(page: Page, origin: string): string[] {
   const others = requestedUrls(page.events).filter((url) => new URL(url).origin !== origin)
   const failures = askedOf(page)
@@ -446,6 +467,6 @@ function complaintsOf(page: Page, origin: string): string[] {
     .filter(isComplaint)
     // Statuses and failures, which stand above with their methods.
     .filter(({ params }) => (params['entry'] as { source?: string } | undefined)?.source !== 'network')
-    .map(({ params }) => JSON.stringify(params))
+    .map(inWords)
   return [...others.map((url) => `another origin was asked: ${url}`), ...failures, ...said]
 }

@@ -19,8 +19,11 @@ const betweenLooksMs = 10
 const looksMax = 2_000
 
 /** Looks again and again, so many times at most, until something is there. */
-export async function untilThere<Found>(look: () => Promise<Found | undefined | null | false>): Promise<Found | undefined> {
-  for (let looks = 0; looks < looksMax; looks++) {
+export async function untilThere<Found>(
+  look: () => Promise<Found | undefined | null | false>,
+  most = looksMax,
+): Promise<Found | undefined> {
+  for (let looks = 0; looks < most; looks++) {
     const found = await look()
     if (found) return found
     await Bun.sleep(betweenLooksMs)

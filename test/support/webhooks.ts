@@ -1,7 +1,8 @@
 /** Shops that are told what happens, and receivers that listen. */
-import { outbox, webhookDeliveries } from '../../db/schema/outbox.ts'
+import { outbox, webhookDeliveries, webhookEndpoints } from '../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts'
-import type { WebhookEvent } from '../../src/modules/webhook/domain.ts'
+import { webhookSecret, webhookSecretBytes } from '../../src/lib/standard-webhooks.ts'
+import { healthy, type WebhookEvent, webhookSecretSeal } from '../../src/modules/webhook/domain.ts'
 import { enqueueMessage, type Message } from '../../src/modules/webhook/service.ts'
 import type { TestApp } from './app.ts'
 
@@ -81,12 +82,16 @@ export async function deliveriesOf(app: TestApp, shop: Shop, { id }: { id: strin
 
 /** A delivery that was given up, of an endpoint of its own. @returns the path of it, and the endpoint's id */
 export async function givenUpDelivery(app: TestApp, shop: Shop): Promise<{ path: string; endpointId: string; id: string }> {
-  const { id: endpointId } = await endpointOf(app, shop, 'https://hooks.example/again')
   const now = app.clock.now()
+  const endpointId = app.deps.newId('endpoint')
+  const { shop: of } = shop
+  const sealedSecret = app.deps.keyring.seal(webhookSecret(new Uint8Array(webhookSecretBytes)), webhookSecretSeal(of.id, endpointId))
+  const endpoint = { id: endpointId, shopId: of.id, url: 'https://hooks.example/again', events: ['order.confirmed'], sealedSecret }
   const outboxId = app.deps.newId('message')
   const id = app.deps.newId('delivery')
   const message = { id: outboxId, key: `again:${outboxId}`, shopId: shop.shop.id, event: 'order.confirmed', body: '{}' }
   await app.deps.db.write(async (tx) => {
+    await tx.insert(webhookEndpoints).values({ ...endpoint, createdAt: now, removedAt: null, ...healthy })
     await tx.insert(outbox).values({ ...message, status: 'DONE', createdAt: now })
     const last = { lastStatus: 500, lastError: 'answered 500', createdAt: now, updatedAt: now }
     await tx

@@ -1,5 +1,6 @@
 /** Makes the console of its sources. The build does so, and a program that runs from source; the binary, which carries the files, does not hold this. */
-import { basename, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
@@ -39,11 +40,59 @@ export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
     naming: '[name]-[hash].[ext]',
     metafile: true,
+    plugins: [oneCore(from)],
   }
   const { outputs, metafile } = await Bun.build(options)
   const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output)] as const))
   for (const [name] of made) if (!consoleFileName.test(name)) throw new Error(`the console cannot serve a file of this kind: ${name}`)
   return { entry: entryOf(metafile as Metafile), files: new Map(made) }
+}
+
+const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
+const loaderOf = (file: string): 'ts' | 'tsx' => (file.endsWith('.tsx') ? 'tsx' : 'ts')
+
+/** The files of ours that a file imports, at once or on demand. */
+function importsOf(file: string): { readonly file: string; readonly kind: string }[] {
+  return transpilers[loaderOf(file)]
+    .scanImports(readFileSync(file, 'utf8'))
+    .filter(({ path }) => path.startsWith('.') && /\.tsx?$/.test(path))
+    .map(({ path, kind }) => ({ file: join(dirname(file), path), kind }))
+}
+
+/**
+ * Keeps in one file what the page always loads. The bundler makes one of each set of files that the same parts of the page use: what the
+ * first script shares with one screen, with another one and with both would be three, and so on to dozens. Here each screen uses all of it.
+ */
+function oneCore(first: string): Bun.BunPlugin {
+  const core = new Set<string>()
+  const onDemand = new Set<string>()
+  const all = new Set([first])
+  const walk = (file: string, isAtOnce: boolean): void => {
+    for (const { file: next, kind } of importsOf(file)) {
+      const atOnce = isAtOnce && kind === 'import-statement'
+      if (kind === 'dynamic-import') onDemand.add(next)
+      if (atOnce ? core.has(next) : all.has(next)) continue
+      all.add(next)
+      if (atOnce) core.add(next)
+      walk(next, atOnce)
+    }
+  }
+  walk(first, true)
+  return {
+    name: 'one-core',
+    setup(build) {
+      build.onResolve({ filter: /^console:core$/ }, ({ path }) => ({ path, namespace: 'console' }))
+      build.onLoad({ filter: /.*/, namespace: 'console' }, () => ({
+        contents: [...core].map((file) => `import ${JSON.stringify(file)}`).join('\n'),
+        loader: 'js',
+      }))
+      // Catalogs of words share nothing: they stay what they are.
+      build.onLoad({ filter: /\.tsx$/ }, async ({ path }) => {
+        const contents = await Bun.file(path).text()
+        return { contents: onDemand.has(path) ? `import 'console:core'\n${contents}` : contents, loader: 'tsx' }
+      })
+    },
+  }
 }
 
 async function fileOf(output: Bun.BuildArtifact): Promise<ConsoleFile> {

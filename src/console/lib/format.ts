@@ -1,10 +1,11 @@
 /** Numbers, money and moments in the reader's language, in the shop's currency and time zone. */
-import { decimalOf, decimalsOf, parseAmount } from '../../lib/money.ts'
+import { decimalsOf } from '../../lib/money.ts'
+import { type Money, moneyText } from './amounts.ts'
 import { serverNow } from './clock.ts'
 import { shop } from './shop.ts'
 import { language } from './words.ts'
 
-export type Money = { readonly amount: number; readonly currency: string }
+export { type Money, moneyText, parseMoney } from './amounts.ts'
 
 const kept = <T>(make: (key: string) => T) => {
   const made = new Map<string, T>()
@@ -24,17 +25,7 @@ const moneyFormat = kept((currency) => {
 
 /** An amount of minor units, exactly: it is formatted as a decimal text and never becomes a fraction. */
 export const money = ({ amount, currency }: Money): string =>
-  moneyFormat(currency).format(`${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}` as unknown as number)
-
-/** An amount as it is typed into a field, in major units: `10.50`. */
-export const moneyText = ({ amount, currency }: Money): string =>
-  `${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}`
-
-/** What was typed, or undefined where it is no amount of that currency. A comma counts as a point. */
-export function parseMoney(text: string, currency: string): Money | undefined {
-  const amount = parseAmount(text.trim().replace(',', '.'), currency)
-  return amount === undefined ? undefined : { amount, currency }
-}
+  moneyFormat(currency).format(moneyText({ amount, currency }) as unknown as number)
 
 const plain = new Intl.NumberFormat(language)
 export const number = (value: number): string => plain.format(value)
@@ -49,14 +40,27 @@ const signed = new Intl.NumberFormat(language, { style: 'percent', maximumFracti
 /** The same of a change, with its sign where the language has it. */
 export const percentChange = (value: number): string => signed.format(value)
 
+const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
-export const percentOfBps = (bps: number): string => ratio.format(bps / 10_000)
+export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
 
-/** The shop's, where the page is about one that has one; else the browser's. */
-const zone = (): string => (shop.value as { timeZone?: string } | undefined)?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+/** The shop's, where the page is about one; else the browser's. */
+const zone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
-const moments = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone }))
-const days = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone }))
+/** By which clock moments are shown and typed. */
+export const timeZone = (): string => zone()
+
+/** In that time zone, or in UTC where this browser knows no such one: it may be older than the server. */
+const dated = (options: Intl.DateTimeFormatOptions) =>
+  kept((timeZone) => {
+    try {
+      return new Intl.DateTimeFormat(language, { ...options, timeZone })
+    } catch {
+      return new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' })
+    }
+  })
+const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
+const days = dated({ dateStyle: 'medium' })
 export const moment = (iso: string): string => moments(zone()).format(new Date(iso))
 export const dayOf = (iso: string): string => days(zone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */

@@ -30,6 +30,7 @@ const paths = {
   copy: 'M7 7h9v9H7zM4 13V4h9',
   out: 'M8 4H4v12h4M12 6l4 4-4 4M16 10H8',
   truck: 'M2 5h10v9H2zM12 8h3.5L18 11v3h-6zM5.5 16.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM14.5 16.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3z',
+  grip: 'M7 5h.01M7 10h.01M7 15h.01M13 5h.01M13 10h.01M13 15h.01',
   bell: 'M5 14V9a5 5 0 0 1 10 0v5l1 1H4zM8.5 17h3',
 } as const
 

@@ -24,8 +24,8 @@ export type ImportOptions = {
   /** With `overwrite`: counts and tracking of known variants become the file's. Otherwise they stay. */
   stock?: boolean
   currency: string
-  /** Told how many bytes of the second pass were read, and how many rows were stored or refused. */
-  onProgress?: (bytesRead: number, rows: number) => void
+  /** Told how many bytes of the second pass were read, and how many rows were stored or refused, and how many products were refused. */
+  onProgress?: (bytesRead: number, rows: number, failed: number) => void
   /** Ends the import after the batch that is at work. */
   signal?: AbortSignal
   limits?: CsvLimits
@@ -75,7 +75,7 @@ export async function importProducts(
     signal,
     limits,
     rest,
-    ...(onProgress ? { onProgress: (bytes: number) => onProgress(bytes, report.rows) } : {}),
+    ...(onProgress ? { onProgress: (bytes: number) => onProgress(bytes, report.rows, report.failed) } : {}),
   })
   let batch: CsvItem[] = []
   let atOnce = productsAtOnce

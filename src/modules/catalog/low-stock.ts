@@ -3,6 +3,7 @@ import type { Deps } from '../../core/deps.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
+import { tellLive } from '../live/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { type LowStock, variantOf } from './domain.ts'
 import { lowStockStore as store } from './low-stock-store.ts'
@@ -27,6 +28,8 @@ export async function tellLow(tx: Writer, deps: Pick<Deps, 'clock' | 'newId'>, v
       key: `stock.low:${variantId}:${deps.newId('stockChange')}`,
       data: { productId: product.id, variantId, title: product.title, variantTitle, sku, onHand, reserved, lowStockAt: lowStockAt ?? 0 },
     })
+    const data = { productId: product.id, variantId, onHand, reserved, lowStockAt: lowStockAt ?? 0 }
+    await tellLive(tx, deps, { name: 'stock.low', shopId: product.shopId, data })
   }
 }
 

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { foldBlocks, pageOfBlocks } from '../../../db/blocks.ts'
 import { engine } from '../../../db/columns.ts'
-import type { Reader, Writer } from '../../../db/engine.ts'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import { managedSearch, productIndexed } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
@@ -11,15 +12,14 @@ import { isFoundBy, type ManagedFilter, managedWording } from './listing.ts'
 
 /** With a filter, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
-/** Without one they are counted up to this; further pages are there all the same. */
-export const countedMax = 10_000
 
 /** Of a piece of a filtered list: each is read with all of its variants, and its words are made anew, at a stretch. */
 const lookedAtMax = 50
 /** Products that no index knows yet, of which the newest so many are looked at for what their columns say. */
 const unfilledMax = 10_000
 
-type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean }
+/** `isLong`: it is to be shortened, so that its late pages cost no more than its first. */
+type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
 
 const fills = fillsOf('PRODUCTS')
 
@@ -72,6 +72,9 @@ export const managedStore = {
     return { wholes: isFiltered ? wholes.filter((whole) => isFoundBy(whole, filter)) : wholes, lookedTo: ids.at(-1) }
   },
 
+  /** Has late pages of all of a shop's products cost no more than the first, from now on. @param before an id, see db/blocks.ts */
+  shorten: (db: Database, shopId: string, before: string): Promise<number> => foldBlocks(db, { list: 'PRODUCTS', shopId }, before),
+
   ...fills,
   /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
@@ -112,23 +115,9 @@ async function unfilled(
   return { ids: rows.map(({ id }) => id), isWhole: left.length === 0 }
 }
 
-async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Found> {
-  const [counted] = await read.rows<{ n: number | string }>(
-    sql`select count(*) as n from (select 1 from products where shop_id = ${shopId} limit ${countedMax + 1}) as first_ones`,
-  )
-  const n = Number(counted?.n ?? 0)
-  const rows = await read
-    .select({ id: products.id })
-    .from(products)
-    .where(eq(products.shopId, shopId))
-    .orderBy(desc(products.id))
-    .limit(limit)
-    .offset(offset)
-  const wholes = await wholesOf(
-    read,
-    rows.map(({ id }) => id),
-  )
-  return { wholes, total: Math.min(n, countedMax), isCapped: n > countedMax }
+async function unfiltered(read: Reader, shopId: string, slice: Slice): Promise<Found> {
+  const { ids, total, isLong } = await pageOfBlocks(read, { list: 'PRODUCTS', shopId }, slice)
+  return { wholes: await wholesOf(read, ids), total, isCapped: false, isLong }
 }
 
 /** Newest first. */

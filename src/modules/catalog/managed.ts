@@ -1,5 +1,6 @@
 import type { Piece } from '../../core/csv-list.ts'
 import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
+import { shortenList } from '../../core/long-lists.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
@@ -29,7 +30,8 @@ export async function listProducts(
   query: ManagedQuery,
   slice: Slice,
 ): Promise<Page<ManagementProduct> & { totalCapped?: true }> {
-  const { wholes, total, isCapped } = await store.list(deps.db.read, filterOf(shop, query), slice)
+  const { wholes, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
+  if (isLong) shortenList(deps, store.shorten, shop.id, 'product')
   const page = pageOf(
     wholes.map((whole) => viewOf(deps, whole)),
     total,

@@ -10,6 +10,7 @@ import { errorResponses, notModified, pageQuery, RecordId } from '../../http/sch
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { type LiveDeps, tellingImport } from '../live/index.ts'
 import { publicShopNamed, type ShopDeps } from '../shop/index.ts'
 import { productTable } from './csv-export.ts'
 import {
@@ -117,7 +118,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
       },
     )
 
-export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
+export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
   routes(deps, 'Catalog')
     .use(uploads(deps))
     .post(
@@ -150,7 +151,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       detail: {
         summary: "The shop's products",
         description:
-          'In every status, newest first, with cost and stock; of several filters all count. With a filter `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it. Without one it is exact up to 10,000, then 10,000 with `totalCapped: true`, and further pages are there all the same. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q`, `tag` and `sku` find; `status`, `vendor` and `type` find all of up to 10,000 products at once, and `totalCapped: true` says so.',
+          'In every status, newest first, with cost and stock; of several filters all count. With a filter `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it. Without one `total` is exact, and a page at the end costs what the first does. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q`, `tag` and `sku` find; `status`, `vendor` and `type` find all of up to 10,000 products at once, and `totalCapped: true` says so.',
       },
     })
     .get('/product-v2/low-stock', ({ query, shop }) => lowStock(deps, shop, sliceOf(query)), {
@@ -259,16 +260,20 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .post(
       '/product-v2/import',
       ({ query, shop, actor, upload, request }) =>
-        importing(deps, { slot: [shop.id], request, upload }, async ({ file, signal, rest }) => {
-          const report = await importProducts(deps, { shop, actor }, file, {
-            dryRun: query.dryRun === 'true',
-            overwrite: query.overwrite === 'true',
-            stock: query.stock === 'true',
-            currency: query.currency ?? shop.currency,
-            signal,
-            limits: importLimits,
-            rest,
-          })
+        importing(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
+          const dryRun = query.dryRun === 'true'
+          const report = await tellingImport(deps, { shopId: shop.id, kind: 'products', dryRun, bytes }, (onProgress) =>
+            importProducts(deps, { shop, actor }, file, {
+              dryRun,
+              overwrite: query.overwrite === 'true',
+              stock: query.stock === 'true',
+              currency: query.currency ?? shop.currency,
+              signal,
+              limits: importLimits,
+              rest,
+              onProgress,
+            }),
+          )
           if (!report.complete) throw importStopped(report)
           return report
         }),

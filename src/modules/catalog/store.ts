@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, getTableColumns, gt, gte, inArray, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { noteInBlocks } from '../../../db/blocks.ts'
 import type { Database, Reader, Values, Writer } from '../../../db/engine.ts'
 import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import {
@@ -252,6 +253,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     async insert(tx: Writer, { product, variants: parts }: Whole): Promise<void> {
       await insertProduct(tx, product)
       await insertVariants(tx, parts)
+      await noteInBlocks(tx, { list: 'PRODUCTS', shopId: product.shopId }, product.id)
     },
     /**
      * Stock is changed relatively, and a variant that somebody was promised does not go. Undefined when the product is not of the

@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { foldBlocks, pageOfBlocks } from '../../../db/blocks.ts'
 import { engine } from '../../../db/columns.ts'
-import type { Reader } from '../../../db/engine.ts'
+import type { Database, Reader } from '../../../db/engine.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { customerIndexed, customerSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
@@ -11,11 +12,10 @@ import { type Customer, type CustomerQuery, customerWords } from './domain.ts'
 
 /** With a filter, totals are exact up to this, and nothing lies past it. */
 const foundMax = 1_000
-/** Without one they are counted up to this; further pages are there all the same. */
-const countedMax = 10_000
 const queryWordsMax = 10
 
-type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean }
+/** `isLong`: it is to be shortened, so that its late pages cost no more than its first. */
+type Listed = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
 
 const fills = fillsOf('CUSTOMERS')
 
@@ -71,6 +71,9 @@ export const findingStore = {
     return { rows: rows.filter((customer) => holdsWords(words, customerWords(customer))), lookedTo: rows.at(-1)?.id }
   },
 
+  /** Has late pages of all of a shop's customers cost no more than the first, from now on. @param before an id, see db/blocks.ts */
+  shorten: (db: Database, shopId: string, before: string): Promise<number> => foldBlocks(db, { list: 'CUSTOMERS', shopId }, before),
+
   ...fills,
   /** Of the ids behind one, the first that no index knows; of SQLite none, where no older version runs beside this one. */
   async unknownAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
@@ -100,24 +103,9 @@ async function isFilling(read: Reader, shopId: string): Promise<boolean> {
   return (await read.select({ id: customers.id }).from(customers).where(own).limit(1)).length > 0
 }
 
-async function unfiltered(read: Reader, shopId: string, { limit, offset }: Slice): Promise<Listed> {
-  const [counted] = await read.rows<{ n: number | string }>(
-    sql`select count(*) as n from (select 1 from customers where shop_id = ${shopId} limit ${countedMax + 1}) as first_ones`,
-  )
-  const n = Number(counted?.n ?? 0)
-  // Along the index alone.
-  const ids = await read
-    .select({ id: customers.id })
-    .from(customers)
-    .where(eq(customers.shopId, shopId))
-    .orderBy(desc(customers.id))
-    .limit(limit)
-    .offset(offset)
-  const rows = await rowsOf(
-    read,
-    ids.map(({ id }) => id),
-  )
-  return { rows, total: Math.min(n, countedMax), isCapped: n > countedMax }
+async function unfiltered(read: Reader, shopId: string, slice: Slice): Promise<Listed> {
+  const { ids, total, isLong } = await pageOfBlocks(read, { list: 'CUSTOMERS', shopId }, slice)
+  return { rows: await rowsOf(read, ids), total, isCapped: false, isLong }
 }
 
 /** Newest first. */

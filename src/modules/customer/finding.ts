@@ -1,6 +1,7 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Piece } from '../../core/csv-list.ts'
 import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
+import { shortenList } from '../../core/long-lists.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { normalEmail } from '../auth/domain.ts'
 import { type Customer, type CustomerQuery, type CustomerView, customerView } from './domain.ts'
@@ -26,7 +27,8 @@ export async function listCustomers(
   query: CustomerQuery,
   slice: Slice,
 ): Promise<Page<CustomerView> & { totalCapped?: true }> {
-  const { rows, total, isCapped } = await store.list(deps.db.read, askedOf(shop, query), slice)
+  const { rows, total, isCapped, isLong } = await store.list(deps.db.read, askedOf(shop, query), slice)
+  if (isLong) shortenList(deps, store.shorten, shop.id, 'customer')
   const page = pageOf(await viewsOf(deps, shop, rows), total, slice)
   return isCapped ? { ...page, totalCapped: true } : page
 }

@@ -3,25 +3,24 @@ import { importing, importMaxMs } from '../../http/importing.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { uploads } from '../../http/upload.ts'
+import { type LiveDeps, tellingImport } from '../live/index.ts'
 import { ImportCustomersQuery, ImportCustomersReport } from './import-model.ts'
 import { type CustomerDeps, customersStopped, importCustomers } from './index.ts'
 
 const rowsMax = 100_000
 
-export const customerImportRoutes = (deps: HttpDeps & CustomerDeps) =>
+export const customerImportRoutes = (deps: HttpDeps & LiveDeps & CustomerDeps) =>
   routes(deps, 'Customers')
     .use(uploads(deps))
     .post(
       '/customer/import',
       ({ query, shop, actor, upload, request }) =>
-        importing(deps, { slot: [shop.id], request, upload }, async ({ file, signal, rest }) => {
-          const { complete, ...report } = await importCustomers(deps, { shop, actor }, file, {
-            dryRun: query.dryRun === 'true',
-            overwrite: query.overwrite === 'true',
-            rowsMax,
-            signal,
-            rest,
-          })
+        importing(deps, { slot: [shop.id], request, upload }, async ({ file, bytes, signal, rest }) => {
+          const dryRun = query.dryRun === 'true'
+          const overwrite = query.overwrite === 'true'
+          const { complete, ...report } = await tellingImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes }, (onProgress) =>
+            importCustomers(deps, { shop, actor }, file, { dryRun, overwrite, rowsMax, signal, rest, onProgress }),
+          )
           if (!complete) throw customersStopped({ complete, ...report })
           return report
         }),

@@ -32,8 +32,8 @@ export type CustomersOptions = {
   /** Those that are known are changed to what the file says; otherwise they are skipped. */
   readonly overwrite: boolean
   readonly rowsMax?: number
-  /** Told how many bytes were read, and how many rows were stored or refused. */
-  readonly onProgress?: (bytesRead: number, rows: number) => void
+  /** Told how many bytes were read, and how many rows were stored or refused, and how many of them were refused. */
+  readonly onProgress?: (bytesRead: number, rows: number, failed: number) => void
   /** Ends the import after the rows that are at work. */
   readonly signal?: AbortSignal
   /** Between two pieces: lets others have the thread. */
@@ -70,7 +70,7 @@ export async function importCustomers(deps: CustomerDeps, by: By, source: CsvSou
     signal?.throwIfAborted()
   }
   try {
-    const progress = onProgress && ((bytes: number) => onProgress(bytes, report.rows))
+    const progress = onProgress && ((bytes: number) => onProgress(bytes, report.rows, report.failed))
     for await (const records of readRecords(source, { rest, ...(progress ? { onProgress: progress } : {}) })) {
       for (const record of records) {
         if (record.cells.every((cell) => cell.trim() === '')) continue

@@ -100,7 +100,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       detail: {
         summary: "The shop's customers",
         description:
-          'Newest first; `q` and `email` both count. With `q`, `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it; without a filter it is exact up to 10,000, then 10,000 with `totalCapped: true`, and further pages are there all the same. Guests are no customers: their orders are found among the orders. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q` finds, and `totalCapped: true` says so.',
+          'Newest first; `q` and `email` both count. With `q`, `total` is exact up to 1,000, then 1,000 with `totalCapped: true`, and nothing lies past it; without a filter it is exact, and a page at the end costs what the first does. Guests are no customers: their orders are found among the orders. After an upgrade from a version that had no such search, a job makes what is there findable: until it is through, what it has not come to yet is missing from what `q` finds, and `totalCapped: true` says so.',
       },
     })
     .post(

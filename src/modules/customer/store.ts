@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { noteInBlocks } from '../../../db/blocks.ts'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
@@ -81,6 +82,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     index,
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
+      await noteInBlocks(tx, { list: 'CUSTOMERS', shopId: customer.shopId }, customer.id)
       await index(tx, customer)
     },
     /** @param mode of the shop: orders of the other one do not count */

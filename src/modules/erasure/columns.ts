@@ -87,12 +87,15 @@ export const columnsOf = {
   },
   lending_events: { kept: 'id application_id position type from_status to_status actor subject reason partner_external_ref at' },
   lending_rule_versions: { kept: 'version rules first_used_at' },
+  list_blocks: { kept: 'shop_id list last records' },
   listing_anchors: { kept: 'shop_id sort key documents' },
   listing_changes: { kept: 'id shop_id newest_key title_key price_key documents' },
   mails: {
     erased: 'sealed',
     kept: 'id key shop_id lane template language status attempts next_at expires_at last_error created_at updated_at',
   },
+  // Ids, numbers, states and amounts, for an hour.
+  live_events: { kept: 'id shop_id name data at' },
   media: { kept: 'id shop_id hash created_at' },
   media_sources: { kept: 'shop_id address media_id' },
   media_usage: { kept: 'shop_id pictures bytes' },
@@ -168,7 +171,7 @@ export const columnsOf = {
   shop_hosts: { kept: 'shop_id host proof created_at verified_at checked_at missing_since version' },
   shop_mail: { kept: 'shop_id sender_name reply_to accent_colour background_colour language version updated_at' },
   shops: {
-    kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity pages created_at updated_at verified_at version tax_rates_version shipping_methods_version',
+    kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity pages time_zone created_at updated_at verified_at version tax_rates_version shipping_methods_version',
   },
   // People who work in the shop.
   staff: { kept: 'id shop_id user_id email name role invited_at joined_at created_at updated_at version' },

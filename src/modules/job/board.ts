@@ -4,6 +4,7 @@ import { aside } from '../../core/request.ts'
 import { openSchedule, type Schedule } from '../../core/schedule.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import { pick } from '../../lib/records.ts'
+import type { LiveDeps } from '../live/index.ts'
 import { errorText, holdMs, type JobStatus, leaseMs, lostError, rareMs, stuckAfter, tellEveryMs } from './domain.ts'
 import type { JobRow, JobStore, Told } from './store.ts'
 
@@ -27,6 +28,8 @@ type Job = Runnable & {
   isNew: boolean
   /** Somebody asked for a run while one was under way. */
   isRequested: boolean
+  /** The run that begins was asked for. */
+  wasRequested: boolean
 }
 
 const nothingTold: Told = {
@@ -37,7 +40,10 @@ const busyMs = 60_000
 /** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
 const notedMs = 5_000
 
-type BoardDeps = Pick<Deps, 'db' | 'config' | 'clock' | 'log' | 'processName'> & { readonly jobStore: JobStore }
+type BoardDeps = { readonly liveNotes: Pick<LiveDeps['liveNotes'], 'note'> } & Pick<
+  Deps,
+  'db' | 'config' | 'clock' | 'log' | 'processName'
+> & { readonly jobStore: JobStore }
 export type JobBoard = ReturnType<typeof createJobBoard>
 
 /**
@@ -47,7 +53,7 @@ export type JobBoard = ReturnType<typeof createJobBoard>
  * clocks which differ or jump change nothing. A job whose run is stuck is given back. On a file this process is alone, and writes no
  * such rows. What came of runs is kept in memory and written once a minute, at the stop, and at once where it is news.
  */
-export function createJobBoard({ db, config, clock, log, processName, jobStore: store }: BoardDeps) {
+export function createJobBoard({ db, config, clock, log, processName, liveNotes, jobStore: store }: BoardDeps) {
   const alone = config.databaseUrl.startsWith('file:')
   const jobs = new Map<JobName, Job>()
   const underWay = new Set<Promise<void>>()
@@ -70,12 +76,24 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
   async function perform(job: Job): Promise<void> {
     const run: Run = { at: clock.now(), since: clock.monotonic(), isStuck: false }
     job.runs.add(run)
+    const isTold = job.isRare || job.wasRequested
+    job.wasRequested = false
+    if (isTold) liveNotes.note({ name: 'job.started', shopId: null, data: { job: job.name } })
     const outcome = await job.perform()
     job.runs.delete(run)
     counts.add(`${job.name} ${outcome.result}`)
     if (run.isStuck) log.warn('job.ended_after_all', { job: job.name, afterMs: clock.monotonic() - run.since })
+    tellEnd(job, run, outcome.result, isTold)
     if (outcome.result !== 'SKIPPED' && isOurs(job)) await note(job, run, outcome)
     if (job.isRequested) await takeUp(job.name)
+  }
+
+  /** Whoever follows the jobs hears of a run that they were told began, and of all that come to something else than the one before. */
+  function tellEnd(job: Job, run: Run, result: Outcome['result'], isTold: boolean): void {
+    const isOther = result !== 'SKIPPED' && job.told.result !== null && job.told.result !== result
+    if (!isTold && !isOther) return
+    const durationMs = Math.round(clock.monotonic() - run.since)
+    liveNotes.note({ name: 'job.finished', shopId: null, data: { job: job.name, result, durationMs } })
   }
 
   /** Keeps what came of a run; writes it where that is news, or the job runs seldom. */
@@ -116,7 +134,9 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
     job.isRequested = isBusy(job)
     if (job.isRequested) return
     try {
-      if (await aside(() => db.write((tx) => store.take(tx, name)))) await start(job)
+      if (!(await aside(() => db.write((tx) => store.take(tx, name))))) return
+      job.wasRequested = true
+      await start(job)
     } catch (error) {
       log.warn('jobs.request_not_taken', { job: name, error })
     }
@@ -310,6 +330,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
         told: nothingTold,
         isNew: false,
         isRequested: false,
+        wasRequested: false,
       })
     }
     await beat()

@@ -1,8 +1,9 @@
 import type { Deps } from '../../core/deps.ts'
+import type { LiveDeps } from '../live/index.ts'
 import { createJobBoard } from './board.ts'
 import { createJobStore } from './store.ts'
 
-export function jobParts(deps: Deps) {
+export function jobParts(deps: Deps & Pick<LiveDeps, 'liveNotes'>) {
   const jobStore = createJobStore(deps.db)
   return {
     jobStore,

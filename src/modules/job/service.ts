@@ -15,7 +15,7 @@ export const listJobs = async ({ jobBoard }: Pick<JobDeps, 'jobBoard'>): Promise
 
 /** The same by the database alone, for a process that runs none of them. */
 export function storedJobs(deps: Pick<Deps, 'db' | 'config' | 'clock' | 'log' | 'processName'>): Promise<JobView[]> {
-  return listJobs({ jobBoard: createJobBoard({ ...deps, jobStore: createJobStore(deps.db) }) })
+  return listJobs({ jobBoard: createJobBoard({ ...deps, jobStore: createJobStore(deps.db), liveNotes: { note: () => undefined } }) })
 }
 
 /** @throws AppError NOT_FOUND for what is no job */

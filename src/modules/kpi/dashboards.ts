@@ -1,4 +1,3 @@
-import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import { centsEnd, usdOf } from '../../lib/usd.ts'
 import { kybCohorts } from '../kyb/domain.ts'
@@ -13,28 +12,10 @@ import {
   ratedUsd,
   rateOf,
   type Span,
-  windowOf,
 } from './domain.ts'
+import { type ReadDeps, spanOf } from './past.ts'
 import { rankingStore } from './ranking-store.ts'
 import { type Sum, kpiStore as store } from './store.ts'
-
-type ReadDeps = Pick<Deps, 'db' | 'clock' | 'life'>
-
-const triedAgainSeconds = 30
-
-/**
- * The days that are asked for.
- * @throws AppError UNAVAILABLE while what was there before figures were kept is being counted: a past without sales would be a lie
- */
-async function spanOf({ db, clock, life }: ReadDeps, asked: AskedWindow): Promise<Span> {
-  const span = windowOf(asked, clock.now())
-  // Another process may have counted it, whatever became of it here.
-  if (life.countingPast && (await store.isFilled(db.read))) life.countingPast = false
-  if (!life.countingPast) return span
-  throw new AppError('UNAVAILABLE', 'What was sold before this version is still being counted: try again later', {
-    retryAfterSeconds: triedAgainSeconds,
-  })
-}
 
 /** A figure of the dashboards: what it is broken down by, where those are a few that are known; and whether it is money. */
 const figures = {

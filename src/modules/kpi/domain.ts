@@ -213,3 +213,13 @@ export const ratedUsd = (sums: { confirmed: number; refunded: number }) => ({
 
 /** A figure that is kept as another than its facts say, on a day. */
 export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: bigint; readonly counted: bigint }
+
+/** Orders, money and products of a shop in one of its modes and currencies. */
+export type Side = { readonly shopId: string; readonly mode: 'TEST' | 'LIVE'; readonly currency: string }
+/** What a day of a shop came to: orders by count, money in minor units. */
+export type DaySums = { readonly day: number; readonly orders: bigint; readonly confirmed: bigint; readonly refunds: bigint }
+/** What was sold of a product: less discounts, without shipping and without tax that comes on top, before refunds, in minor units. */
+export type ProductSums = { readonly productId: string; readonly title: string | null; readonly units: bigint; readonly revenue: bigint }
+
+/** What its figures stand under, and those of its products behind that. */
+export const keyOfSide = ({ shopId, mode, currency }: Side): string => `${shopId} ${mode} ${currency}`

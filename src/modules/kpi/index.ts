@@ -9,3 +9,4 @@ export {
   readTopProducts,
 } from './dashboards.ts'
 export { foldKpis, isCounted, noteDeltas, noteErasure, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'
+export { readShopFigures } from './shops.ts'

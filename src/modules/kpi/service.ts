@@ -3,7 +3,7 @@ import type { orders } from '../../../db/schema/selling.ts'
 import type { Deps } from '../../core/deps.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { amountsOf, type Delta, dayNumberOf } from './domain.ts'
-import { testSalesOf } from './facts-store.ts'
+import { shopFigures, testSalesOf } from './facts-store.ts'
 import { kpiStore as store } from './store.ts'
 
 /** Deltas of one fold: others wait behind it. */
@@ -66,7 +66,7 @@ export async function takeOutTestSales(tx: Writer, shopId: string): Promise<void
 /** Adds the deltas that there are to the sums, in small writes. Returns how many. */
 export const foldKpis = ({ db }: Pick<Deps, 'db'>): Promise<number> =>
   inBatches(foldedAtOnce, async () => {
-    const done = await db.write((tx) => store.fold(tx, foldedAtOnce), { isolation: 'locking' })
+    const done = await db.write((tx) => store.fold(tx, foldedAtOnce, (gone) => shopFigures.ofDeltas(tx, gone)), { isolation: 'locking' })
     await new Promise((resume) => setImmediate(resume))
     return done
   })

@@ -6,8 +6,8 @@ import { type Delta, type Folded, foldedOf, type Kpi, type RankedRow, type Run, 
 
 type From = Pick<Reader, 'rows'>
 
-/** Which figures are kept: one more with each version that keeps others, which has the past counted for these too. 2: TEST_GMV. */
-const figuresKept = 2
+/** Which figures are kept: one more with each version that keeps others, which has the past counted for these too. 2: TEST_GMV. 3: those of shops. */
+const figuresKept = 3
 
 /** Rows to a statement. */
 const rowsAtOnce = 200
@@ -46,6 +46,9 @@ const rankedSums = (cents: Kpi, n: Kpi, span: Span): SQL => sql`
   select key, sum(case when kpi = ${cents} then value else 0 end) as cents, sum(case when kpi = ${n} then value else 0 end) as n
   from (${counted([cents, n], span)}) counted
   group by key`
+
+/** A delta that was taken away. */
+type Gone = Pick<Delta, 'kpi' | 'day' | 'id' | 'key' | 'value'>
 
 export const kpiStore = {
   /** One statement. */
@@ -95,13 +98,15 @@ export const kpiStore = {
 
   /**
    * Takes some deltas away and adds them to the sums, inside a write. Whoever deletes a row has it: of two folds each adds its own.
+   * @param more what comes to the sums with them
    * @returns how many there were
    */
-  async fold(tx: Writer, limit: number): Promise<number> {
-    const gone = await tx.rows<Delta>(sql`
+  async fold(tx: Writer, limit: number, more: (gone: readonly Gone[]) => Promise<readonly Omit<Gone, 'id'>[]>): Promise<number> {
+    const gone = await tx.rows<Gone>(sql`
       delete from kpi_deltas where (kpi, day, id) in (select kpi, day, id from kpi_deltas limit ${limit})
-      returning kpi, day, key, value`)
-    await addSums(tx, foldedOf(gone.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))))
+      returning kpi, day, id, key, value`)
+    const told = gone.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))
+    await addSums(tx, foldedOf([...told, ...(await more(told))]))
     return gone.length
   },
 

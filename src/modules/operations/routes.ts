@@ -9,6 +9,7 @@ import type { AttestationDeps } from '../attestation/index.ts'
 import type { BackupDeps } from '../backup/index.ts'
 import type { JobDeps } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
+import type { LiveDeps } from '../live/index.ts'
 import type { LogShippingDeps } from '../log-shipping/index.ts'
 import type { MailDeps } from '../mail/index.ts'
 import type { OrderDeps } from '../order/index.ts'
@@ -42,7 +43,7 @@ function current(deps: HealthDeps): Promise<Check[]> {
   return checks
 }
 
-export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & OperationsDeps & AttestationDeps & JobDeps) =>
+export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & OperationsDeps & AttestationDeps & JobDeps & LiveDeps) =>
   routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
       access: 'public',

@@ -6,6 +6,7 @@ import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestatio
 import { type BackupDeps, backupMetrics, isBackupLate } from '../backup/index.ts'
 import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
+import { type LiveDeps, liveMetrics } from '../live/index.ts'
 import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
 import { type MailDeps, mailFigures, mailMetrics } from '../mail/index.ts'
 import { type OrderDeps, orderMetrics, ordersByStatus, unfinishedOrders } from '../order/index.ts'
@@ -56,6 +57,7 @@ type MetricsDeps = Parameters<typeof readiness>[0] &
   MailDeps &
   Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'clock' | 'config'> &
   Pick<JobDeps, 'jobBoard'> &
+  Pick<LiveDeps, 'live'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
 /** What the database has to be asked for; what it does not say in time is undefined. */
@@ -121,6 +123,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...logShippingMetrics(deps),
     ...chainMetrics(deps, chains),
     ...jobLines(deps),
+    ...liveMetrics(deps),
     ...aroundLines(deps, bytes),
     ...labelled('souk_ready', 'Each check of /health/ready: 1 where it holds, 0 where it does not.', [
       ...checks.map(({ name, ok }) => ({ labels: { check: name }, value: ok ? 1 : 0 })),

@@ -7,6 +7,7 @@ import { giveBackDiscounts } from '../discount/index.ts'
 import { rateFor } from '../fx/index.ts'
 import { releaseGiftCards } from '../gift-card/index.ts'
 import { type Movement, recordMovements } from '../ledger/index.ts'
+import { tellStockOf } from '../live/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { type Order, type OrderEvent, type OrderGiftCard, type OrderLine, paymentOf, type Saga } from './domain.ts'
 import type { Drive, SoldParts } from './drive.ts'
@@ -147,6 +148,7 @@ export async function release(tx: Writer, deps: OrderDeps, order: Order): Promis
   if (order.holds === 'RELEASED' || order.confirmedAt !== null) return order
   const lines = trackedLines(await store.lines(id, tx))
   // A sale that did not come about in the versions that made it in several writes.
+  if (lines.length > 0) await tellStockOf(tx, deps, order)
   if (order.holds === 'COMMITTED') {
     await restock(tx, deps, lines)
     await removeCommission(tx, id)

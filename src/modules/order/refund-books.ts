@@ -7,6 +7,7 @@ import { addSpending } from '../customer/index.ts'
 import { refundGiftCards } from '../gift-card/index.ts'
 import { isCounted } from '../kpi/index.ts'
 import { recordMovements } from '../ledger/index.ts'
+import { tellStockOf } from '../live/index.ts'
 import { noteRefunded } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { isOwed, type Order, type Refund } from './domain.ts'
@@ -100,6 +101,7 @@ async function putBack(tx: Writer, deps: OrderDeps, { order, refund }: Placed): 
   const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
   if (!isCancelled && !refund.lines.some((line) => line.restock)) return
   const lines = await store.lines(order.id, tx)
+  await tellStockOf(tx, deps, order)
   await restock(tx, deps, isCancelled ? leftOf(lines, await store.refundsOf(tx, order.id)) : shelvedBy(refund, lines))
 }
 
@@ -185,6 +187,7 @@ export async function cancelAtOnce(
   { reason, actor }: { reason: string | undefined; actor: Actor },
 ): Promise<void> {
   const { id, shopId, total } = order
+  await tellStockOf(tx, deps, order)
   await restock(tx, deps, leftOf(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
   await reverseCommission(tx, deps, { orderId: id, refunded: total, of: total })
   await cancelSale(tx, deps, { order, reason: reason ?? null, actor: actor.id })

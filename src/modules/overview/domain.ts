@@ -1,5 +1,5 @@
 import { dayMs } from '../../lib/day.ts'
-import type { Span } from '../kpi/domain.ts'
+import type { ProductSums, Span } from '../kpi/domain.ts'
 
 /** How many products a ranking names. */
 export const rankedProducts = 10
@@ -16,13 +16,6 @@ export type GoLiveStep = (typeof goLiveSteps)[number]
 /** Without these `POST /shops/v2/go-live` is refused. */
 export const requiredSteps: ReadonlySet<GoLiveStep> = new Set(['KYB', 'ORDERS_FINISHED'])
 
-/** A shop in one of its modes and currencies. */
-export type Side = { readonly shopId: string; readonly mode: 'TEST' | 'LIVE'; readonly currency: string }
-
-/** What a day came to: orders by count, money in minor units. */
-export type DaySums = { readonly day: number; readonly orders: bigint; readonly confirmed: bigint; readonly refunds: bigint }
-/** What was sold of a product: money in minor units, before refunds. */
-export type ProductSums = { readonly productId: string; readonly title: string | null; readonly units: bigint; readonly revenue: bigint }
 /** `isCapped`: there may be more. */
 export type Counted = { readonly total: number; readonly isCapped: boolean }
 

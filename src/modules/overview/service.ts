@@ -4,7 +4,8 @@ import type { Principal, ShopContext } from '../../core/principal.ts'
 import { managers, owners, readers, type StaffRole } from '../../core/roles.ts'
 import { type CatalogDeps, countLowStock } from '../catalog/index.ts'
 import { countOpenDrafts, type DraftDeps } from '../draft-order/index.ts'
-import { type AskedWindow, dayText, percentChange, previousOf, type Span, windowOf } from '../kpi/domain.ts'
+import { type AskedWindow, type DaySums, dayText, type ProductSums, percentChange, type Side, type Span } from '../kpi/domain.ts'
+import { readShopFigures } from '../kpi/index.ts'
 import { type KybDeps, kybOf } from '../kyb/index.ts'
 import { hasAccount, type ProcessorAccountDeps } from '../processor-account/index.ts'
 import { type ShopDeps, shopOf } from '../shop/index.ts'
@@ -13,13 +14,11 @@ import {
   areCartsKept,
   countedOf,
   countedView,
-  type DaySums,
   type GoLiveStep,
   goLiveSteps,
   headOf,
-  type ProductSums,
+  rankedProducts,
   requiredSteps,
-  type Side,
   waitingMax,
 } from './domain.ts'
 import { overviewStore as store } from './store.ts'
@@ -61,16 +60,14 @@ function exact(sum: bigint): number {
 /**
  * What a shop's home page shows: figures over a window of days, and what waits for its people.
  * @param principal what its role may not read elsewhere is null here
- * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
+ * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly; UNAVAILABLE while the past is
+ *   being counted
  */
 export async function readOverview(deps: OverviewDeps, shop: ShopContext, principal: Principal, asked: AskedWindow) {
   const now = deps.clock.now()
-  const span = windowOf(asked, now)
   const side: Side = { shopId: shop.id, mode: shop.mode, currency: shop.currency }
   const sight = sightOf(principal)
-  const before = previousOf(span)
-  const days = await store.days(deps.db.read, side, { from: before.from, to: span.to })
-  const products = await store.products(deps.db.read, side, span)
+  const { span, before, days, products } = await readShopFigures(deps, side, asked, rankedProducts)
   return {
     asOf: new Date(now).toISOString(),
     startDate: dayText(span.from),

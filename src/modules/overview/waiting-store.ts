@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../db/engine.ts'
+import type { Side } from '../kpi/domain.ts'
 import { orderPaymentStatuses, orderStatuses } from '../order/domain.ts'
-import { type Counted, countedOf, type Side, waitingMax } from './domain.ts'
+import { type Counted, countedOf, waitingMax } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
 type Shop = Pick<Side, 'shopId' | 'mode'>

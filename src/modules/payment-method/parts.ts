@@ -4,6 +4,7 @@ import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import type { KybDeps } from '../kyb/index.ts'
+import type { LiveDeps } from '../live/index.ts'
 import { apiHost, hostsIn, isComplete, modeIn, type ProcessorAccountDeps, settingsIn } from '../processor-account/index.ts'
 import { instanceAccountsOf } from './accounts.ts'
 import { type BreakerChanged, type BreakerOf, type Breakers, createBreakers } from './breakers.ts'
@@ -14,14 +15,19 @@ import { createPaymentMethodStore } from './store.ts'
 /** Of each call of a probe; several of them end before another process would take it for lost. */
 const probeTimeoutMs = 8_000
 
-type Given = Deps & Pick<ProcessorAccountDeps, 'processorClients'>
+type Given = Deps & Pick<ProcessorAccountDeps, 'processorClients'> & Pick<LiveDeps, 'liveNotes'>
 
-export function paymentMethodParts({ db, clock, config, shared, log, randomBytes, safeFetch, processorClients }: Given) {
+export function paymentMethodParts({ db, clock, config, shared, log, randomBytes, safeFetch, processorClients, liveNotes }: Given) {
   const breakersOpened = createTally()
   const sharing = createBreakerSharing(shared, () => breakers)
   const changed: BreakerChanged = (at, before, after) => {
     sharing.changed(at)
     if (lets(before) === lets(after)) return
+    liveNotes.note({
+      name: lets(after) ? 'breaker.closed' : 'breaker.opened',
+      shopId: null,
+      data: { processor: at.processor, host: at.host },
+    })
     if (lets(after)) log.info('breaker.closed', at)
     else {
       breakersOpened.add(at.processor)

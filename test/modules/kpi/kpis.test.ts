@@ -417,7 +417,7 @@ describe('dashboards', () => {
     await (await sellingIn(app)).bought()
     const before = await operator.all({})
     const broken = app.deps.db.write(async (tx) => {
-      expect(await kpiStore.fold(tx, 100)).toBeGreaterThan(0)
+      expect(await kpiStore.fold(tx, 100, async () => [])).toBeGreaterThan(0)
       throw new Error('the process dies')
     })
     expect(broken).rejects.toThrow('the process dies')

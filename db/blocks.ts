@@ -1,0 +1,111 @@
+/**
+ * Pages of a shop's long list by number, newest first: counted runs of ids say where a page begins, so that a late one costs what an early one does, and how
+ * many there are in all. Of tables from which no row ever goes.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from './engine.ts'
+import type { listBlocks } from './schema/finding.ts'
+
+type ListName = (typeof listBlocks.$inferSelect)['list']
+const tables = { PRODUCTS: sql.raw('products'), CUSTOMERS: sql.raw('customers') } as const satisfies Record<ListName, SQL>
+
+/** Of a list of a shop. */
+export type ListOf = { readonly list: ListName; readonly shopId: string }
+
+/** Records of a run. */
+export const blockRecords = 1_000
+/** Behind the last run lie at most so many once somebody has asked for the list, but for those that are so new that an older one may come still. */
+const tailMax = 2 * blockRecords
+
+type Block = { readonly last: string; readonly records: number }
+
+/** The runs, newest first, and how many lie behind them: by one statement, so that no new run comes between. */
+async function blocksOf(read: Pick<Reader, 'rows'>, { list, shopId }: ListOf): Promise<{ blocks: Block[]; tail: number }> {
+  const own = sql`list_blocks where shop_id = ${shopId} and list = ${list}`
+  const rows = await read.rows<{ last: string | null; records: number | string }>(sql`
+    select last, records from ${own}
+    union all select null, (select count(*) from ${tables[list]} where shop_id = ${shopId} and id > coalesce((select max(last) from ${own}), ''))`)
+  const blocks = rows.flatMap(({ last, records }) => (last === null ? [] : [{ last, records: Number(records) }]))
+  // Ids are of ASCII.
+  blocks.sort((a, b) => (a.last > b.last ? -1 : 1))
+  return { blocks, tail: Number(rows.find(({ last }) => last === null)?.records ?? 0) }
+}
+
+/**
+ * A page of ids, the newest first.
+ * @returns `total`, which is exact; `isLong`: there are so many behind the last run that `foldBlocks` should be asked to make some of them
+ */
+export async function pageOfBlocks(
+  read: Pick<Reader, 'rows'>,
+  of: ListOf,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ ids: string[]; total: number; isLong: boolean }> {
+  const { list, shopId } = of
+  const { blocks, tail } = await blocksOf(read, of)
+  const total = blocks.reduce((sum, { records }) => sum + records, tail)
+  const idsFrom = async (bound: SQL, skipped: number) => {
+    const rows = await read.rows<{ id: string }>(
+      sql`select id from ${tables[list]} where shop_id = ${shopId} ${bound} order by id desc limit ${limit} offset ${skipped}`,
+    )
+    return rows.map(({ id }) => id)
+  }
+  const isLong = tail >= tailMax
+  if (offset >= total) return { ids: [], total, isLong }
+  if (offset < tail) return { ids: await idsFrom(sql.empty(), offset), total, isLong }
+  let rest = offset - tail
+  const block = blocks.find(({ records }) => {
+    if (rest < records) return true
+    rest -= records
+    return false
+  })
+  return { ids: block ? await idsFrom(sql`and id <= ${block.last}`, rest) : [], total, isLong }
+}
+
+/**
+ * Counts a record that comes with an id of a run that was counted already, inside the write that makes it: of a clock that stands behind another, or a write
+ * that took very long. Of any other it is one look into an index.
+ */
+export async function noteInBlocks(tx: Pick<Writer, 'rows'>, { list, shopId }: ListOf, id: string): Promise<void> {
+  await tx.rows(sql`
+    update list_blocks set records = records + 1 where shop_id = ${shopId} and list = ${list}
+      and last = (select min(b.last) from list_blocks b where b.shop_id = ${shopId} and b.list = ${list} and b.last >= ${id})
+    returning 1 as done`)
+}
+
+/** What is under way, of each database. */
+const folding = new WeakMap<Database, Set<string>>()
+
+/**
+ * Makes runs of what lies behind the last one, in small writes; nothing where that is under way.
+ * @param before an id: those from it on are so new that an older one may come still
+ * @returns how many runs it made
+ */
+export async function foldBlocks(db: Database, of: ListOf, before: string): Promise<number> {
+  const names = folding.get(db) ?? new Set()
+  folding.set(db, names)
+  const name = `${of.list} ${of.shopId}`
+  if (names.has(name)) return 0
+  names.add(name)
+  try {
+    return await foldAll(db, of, before)
+  } finally {
+    names.delete(name)
+  }
+}
+
+async function foldAll({ write }: Pick<Database, 'write'>, { list, shopId }: ListOf, before: string): Promise<number> {
+  for (let made = 0; ; made++) {
+    const isMade = await write(async (tx) => {
+      const rows = await tx.rows(sql`
+        insert into list_blocks (shop_id, list, last, records)
+        select ${shopId}, ${list}, id, ${sql.raw(String(blockRecords))} from (
+          select id from ${tables[list]} where shop_id = ${shopId} and id < ${before}
+            and id > coalesce((select max(last) from list_blocks where shop_id = ${shopId} and list = ${list}), '')
+          order by id limit 1 offset ${blockRecords - 1}) next_one where true
+        on conflict do nothing returning 1 as done`)
+      return rows.length > 0
+    })
+    if (!isMade) return made
+    await new Promise((resume) => setImmediate(resume))
+  }
+}

@@ -1,0 +1,28 @@
+import { useState } from 'preact/hooks'
+import { ownPicture } from '../lib/picture.ts'
+import { Icon } from './icon.tsx'
+
+/**
+ * A small picture. One of another host is not loaded: where there is room its address stands in its place.
+ * @param alt what it shows; empty where that is said beside it
+ * @param large shows it as wide as its place
+ */
+export function Picture({ url, alt = '', large }: { url: string | null | undefined; alt?: string | null; large?: boolean }) {
+  const path = ownPicture(url, large ? 640 : 160)
+  const [gone, setGone] = useState<string | undefined>(undefined)
+  if (path !== undefined && gone !== path)
+    return (
+      <img class={large ? 'picture' : 'thumb'} src={path} alt={alt ?? ''} loading="lazy" decoding="async" onError={() => setGone(path)} />
+    )
+  if (!large || !url)
+    return (
+      <span class={large ? 'picture none' : 'thumb none'} title={url ?? undefined}>
+        <Icon name={url ? 'page' : 'products'} />
+      </span>
+    )
+  return (
+    <span class="picture none">
+      <bdi dir="ltr">{url}</bdi>
+    </span>
+  )
+}

@@ -1,0 +1,148 @@
+/** Hands pictures in: several at once, each with how far it is, what went wrong, and another try. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Schema } from '../lib/api.ts'
+import { holdDirty } from '../lib/dirty.ts'
+import { bytes, percent } from '../lib/format.ts'
+import { Refused } from '../lib/refused.ts'
+import { upload } from '../lib/upload.ts'
+import { c } from '../lib/words/common.ts'
+import { Button } from './button.tsx'
+import { FileField } from './fields.tsx'
+import { ProblemText } from './problem.tsx'
+
+type Media = Schema<'Media'>
+type Job = {
+  readonly id: number
+  readonly file: File
+  readonly state: 'waiting' | 'sending' | 'failed' | 'done'
+  readonly part: number
+  readonly error?: unknown
+  readonly media?: Media
+}
+
+export const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
+/** souk takes no more: what is larger is not sent in vain. */
+const bytesMax = 10 * 1024 * 1024
+const bytesText = () => bytes(10_000_000)
+const atOnce = 3
+
+/**
+ * @param onDone is told each picture that souk has by now, in the order in which they were chosen
+ */
+export function Uploads({
+  label,
+  onDone,
+  single,
+  hint,
+}: {
+  label: string
+  onDone: (media: Media) => void
+  single?: boolean
+  hint?: string
+}) {
+  const [, redraw] = useState(0)
+  const jobs = useRef<readonly Job[]>([])
+  const made = useRef(0)
+  const stopping = useRef(new Map<number, AbortController>())
+  const name = useRef(Symbol('uploads'))
+  const latest = useRef(onDone)
+  latest.current = onDone
+
+  function put(next: readonly Job[]): void {
+    // What is done is told once nothing before it is still on its way.
+    let rest = next
+    while (rest.some(({ state }) => state === 'done')) {
+      const at = rest.findIndex(({ state }) => state !== 'failed')
+      const first = rest[at]
+      if (first?.state !== 'done' || !first.media) break
+      latest.current(first.media)
+      rest = rest.filter((job) => job !== first)
+    }
+    jobs.current = rest
+    holdDirty(
+      name.current,
+      rest.some(({ state }) => state === 'waiting' || state === 'sending'),
+    )
+    redraw((count) => count + 1)
+  }
+  const change = (id: number, change: Partial<Job>) => put(jobs.current.map((job) => (job.id === id ? { ...job, ...change } : job)))
+  function work(): void {
+    const sending = jobs.current.filter(({ state }) => state === 'sending').length
+    for (const job of jobs.current.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, atOnce - sending))) void send(job)
+  }
+  async function send({ id, file }: Job): Promise<void> {
+    const stop = new AbortController()
+    stopping.current.set(id, stop)
+    change(id, { state: 'sending', part: 0, error: undefined })
+    try {
+      if (file.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytesText() }), undefined, null, null)
+      const media = await upload<Media>('/media', file, {
+        type: file.type || 'application/octet-stream',
+        signal: stop.signal,
+        onProgress: (part) => change(id, { part }),
+      })
+      change(id, { state: 'done', media })
+    } catch (error) {
+      if (!stop.signal.aborted) change(id, { state: 'failed', error })
+    } finally {
+      stopping.current.delete(id)
+      work()
+    }
+  }
+  function add(files: readonly File[]): void {
+    const fresh = files.map((file): Job => ({ id: ++made.current, file, state: 'waiting', part: 0 }))
+    put([...jobs.current, ...fresh])
+    work()
+  }
+  function drop(id: number): void {
+    stopping.current.get(id)?.abort()
+    put(jobs.current.filter((job) => job.id !== id))
+    work()
+  }
+  function retry(id: number): void {
+    change(id, { state: 'waiting', error: undefined })
+    work()
+  }
+  useEffect(
+    () => () => {
+      for (const stop of stopping.current.values()) stop.abort()
+      holdDirty(name.current, false)
+    },
+    [],
+  )
+  return (
+    <div class="stack">
+      <FileField
+        label={label}
+        accept={pictureTypes}
+        multiple={!single}
+        onFiles={add}
+        hint={hint ?? c('pictureHint', { max: bytesText() })}
+      />
+      {jobs.current.length > 0 && (
+        <ul class="stack" aria-label={label}>
+          {jobs.current.map(({ id, file, state, part, error }) => (
+            <li key={id} class="upload">
+              <span class="upload-name">
+                <bdi>{file.name}</bdi> <span class="faint">{bytes(file.size)}</span>
+              </span>
+              {state === 'failed' ? (
+                <ProblemText error={error} />
+              ) : (
+                <progress value={part} max={1} aria-label={`${file.name}: ${c('sending', { percent: percent(part) })}`} />
+              )}
+              <span class="row tight">
+                {state === 'failed' && (
+                  <Button kind="quiet" onPress={() => retry(id)}>
+                    {c('retry')}
+                  </Button>
+                )}
+                <Button kind="quiet" icon="close" label={`${c('remove')}: ${file.name.slice(0, 80)}`} onPress={() => drop(id)} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

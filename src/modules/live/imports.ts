@@ -1,0 +1,44 @@
+import type { Deps } from '../../core/deps.ts'
+import { AppError } from '../../core/errors.ts'
+import { pick } from '../../lib/records.ts'
+import type { LiveDeps } from './parts.ts'
+
+/** What imports report of what they have done, whatever they import. */
+type Report = { readonly complete: boolean } & Readonly<Record<'rows' | 'created' | 'updated' | 'skipped' | 'failed', number>>
+type Import = { readonly shopId: string; readonly kind: 'products' | 'customers'; readonly dryRun: boolean; readonly bytes: number }
+/** Told how many bytes of the file were read, and how many rows were stored or refused, and how many of what they hold was refused. */
+export type OnProgress = (bytesRead: number, rows: number, failed: number) => void
+
+const tellEveryMs = 1_000
+const nothing = { rows: 0, created: 0, updated: 0, skipped: 0, failed: 0 }
+
+/**
+ * Tells those who follow the shop how an import goes.
+ * @param work what it does
+ * @returns and throws what the work does
+ */
+export async function tellingImport<Done extends Report>(
+  { liveNotes, newId, clock }: Pick<Deps, 'newId' | 'clock'> & Pick<LiveDeps, 'liveNotes'>,
+  { shopId, kind, dryRun, bytes }: Import,
+  work: (onProgress: OnProgress) => Promise<Done>,
+): Promise<Done> {
+  const of = { importId: newId('import'), kind }
+  const tell = (what: 'started' | 'progress' | 'finished', data: object) =>
+    liveNotes.note({ name: `import.${what}`, shopId, data: { ...of, ...data } })
+  let toldAt = clock.monotonic()
+  tell('started', { dryRun, bytes })
+  let soFar: Readonly<Record<keyof typeof nothing, number>> = nothing
+  try {
+    const report = await work((bytesRead, rows, failed) => {
+      soFar = { ...nothing, rows, failed }
+      if (clock.monotonic() - toldAt < tellEveryMs) return
+      toldAt = clock.monotonic()
+      tell('progress', { bytes, bytesRead, rows, failed })
+    })
+    tell('finished', { result: report.complete ? 'DONE' : 'STOPPED', ...pick(report, 'rows', 'created', 'updated', 'skipped', 'failed') })
+    return report
+  } catch (error) {
+    tell('finished', { result: error instanceof AppError ? 'REFUSED' : 'STOPPED', ...soFar })
+    throw error
+  }
+}

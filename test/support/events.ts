@@ -1,0 +1,94 @@
+/** Reads streams of events, as a page does. */
+import type { TestApp } from './app.ts'
+
+export type Told = { event: string; data: Record<string, unknown>; id: string | undefined }
+export type Stream = Awaited<ReturnType<typeof streamIn>>
+
+/** Takes the text of a stream apart; what is not whole yet stays. */
+export function parsed(text: string): { told: Told[]; ids: string[]; rest: string } {
+  const blocks = text.split('\n\n')
+  const rest = blocks.pop() ?? ''
+  const told: Told[] = []
+  const ids: string[] = []
+  for (const block of blocks) {
+    const fields = new Map(
+      block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+    )
+    const id = fields.get('id')
+    if (id !== undefined) ids.push(id)
+    const data = fields.get('data')
+    if (data !== undefined) told.push({ event: fields.get('event') ?? 'message', data: JSON.parse(data), id })
+  }
+  return { told, ids, rest }
+}
+
+type Asking = { token?: string; key?: string; lastEventId?: string | undefined; headers?: Record<string, string> }
+const headersOf = ({ token, key, lastEventId, headers = {} }: Asking) => ({
+  ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  ...(key === undefined ? {} : { 'x-service-api-key': key }),
+  ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+  ...headers,
+})
+
+/** Follows an answer. */
+export function following(response: Response) {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  const told: Told[] = []
+  let rest = ''
+  let lastId: string | undefined
+  let isOver = false
+  let arrived = Promise.withResolvers<void>()
+  const reading = (async () => {
+    try {
+      for (;;) {
+        const piece = await reader?.read()
+        if (!piece || piece.done) break
+        const found = parsed(rest + decoder.decode(piece.value, { stream: true }))
+        rest = found.rest
+        told.push(...found.told)
+        lastId = found.ids.at(-1) ?? lastId
+        arrived.resolve()
+        arrived = Promise.withResolvers()
+      }
+    } catch {
+      // Cut off.
+    }
+    isOver = true
+    arrived.resolve()
+  })()
+  return {
+    status: response.status,
+    headers: response.headers,
+    told,
+    lastId: () => lastId,
+    isOver: () => isOver,
+    ended: () => reading,
+    /** Resolves once this holds; fails when the stream is over before. */
+    async until(isSo: () => boolean): Promise<void> {
+      while (!isSo()) {
+        if (isOver) throw new Error(`the stream is over after ${told.map(({ event }) => event).join(' ')}`)
+        await arrived.promise
+      }
+    },
+    async close(): Promise<void> {
+      await reader?.cancel().catch(() => undefined)
+      await reading
+    },
+  }
+}
+
+/** Opens a stream in process. Resolves once it is let in, or refused. */
+export async function streamIn(app: Pick<TestApp, 'edge' | 'deps'>, path: '/v2/events' | '/admin/events', asking: Asking) {
+  const request = new Request(`http://localhost${path}`, { headers: headersOf(asking) })
+  const stream = following(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
+  if (stream.status === 200) await stream.until(() => stream.lastId() !== undefined)
+  return stream
+}
+
+/** The same from a server that listens. */
+export async function streamFrom(url: string, path: '/v2/events' | '/admin/events', asking: Asking) {
+  const stream = following(await fetch(`${url}${path}`, { headers: headersOf(asking) }))
+  if (stream.status === 200) await stream.until(() => stream.lastId() !== undefined)
+  return stream
+}

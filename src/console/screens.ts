@@ -139,14 +139,14 @@ export const screens: readonly Screen[] = [
   {
     path: '/s/:shop/gift-cards',
     area: 'shop',
-    roles: readers,
+    roles: managers,
     nav: { group: 'people', icon: 'gift', word: 'giftCards' },
     component: screen(() => import('./screens/gift-cards/list.tsx')),
   },
   {
     path: '/s/:shop/gift-cards/:id',
     area: 'shop',
-    roles: readers,
+    roles: managers,
     component: screen(() => import('./screens/gift-cards/card.tsx')),
   },
   {

@@ -1,10 +1,11 @@
 /** Numbers, money and moments in the reader's language, in the shop's currency and time zone. */
-import { decimalOf, decimalsOf, parseAmount } from '../../lib/money.ts'
+import { decimalsOf } from '../../lib/money.ts'
+import { type Money, moneyText } from './amounts.ts'
 import { serverNow } from './clock.ts'
 import { shop } from './shop.ts'
 import { language } from './words.ts'
 
-export type Money = { readonly amount: number; readonly currency: string }
+export { type Money, moneyText, parseMoney } from './amounts.ts'
 
 const kept = <T>(make: (key: string) => T) => {
   const made = new Map<string, T>()
@@ -24,26 +25,20 @@ const moneyFormat = kept((currency) => {
 
 /** An amount of minor units, exactly: it is formatted as a decimal text and never becomes a fraction. */
 export const money = ({ amount, currency }: Money): string =>
-  moneyFormat(currency).format(`${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}` as unknown as number)
-
-/** An amount as it is typed into a field, in major units: `10.50`. */
-export const moneyText = ({ amount, currency }: Money): string =>
-  `${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}`
-
-/** What was typed, or undefined where it is no amount of that currency. A comma counts as a point. */
-export function parseMoney(text: string, currency: string): Money | undefined {
-  const amount = parseAmount(text.trim().replace(',', '.'), currency)
-  return amount === undefined ? undefined : { amount, currency }
-}
+  moneyFormat(currency).format(moneyText({ amount, currency }) as unknown as number)
 
 const plain = new Intl.NumberFormat(language)
 export const number = (value: number): string => plain.format(value)
-const dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD' })
+// Narrow: letters of the sign would be torn apart in texts from right to left.
+const dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
 /** Dollars as a number of the API's `…Usd` fields. */
 export const usd = (value: number): string => dollars.format(value)
 const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
 /** A part of one, such as 0.034, as a percentage. */
 export const percent = (value: number): string => ratio.format(value)
+const signed = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+/** The same of a change, with its sign where the language has it. */
+export const percentChange = (value: number): string => signed.format(value)
 
 const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
@@ -51,6 +46,9 @@ export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_
 
 /** The shop's, where the page is about one; else the browser's. */
 const zone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** By which clock moments are shown and typed. */
+export const timeZone = (): string => zone()
 
 /** In that time zone, or in UTC where this browser knows no such one: it may be older than the server. */
 const dated = (options: Intl.DateTimeFormatOptions) =>
@@ -79,6 +77,14 @@ export function ago(iso: string, now: number = serverNow()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000
   const [unit, size] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
   return relative.format(Math.round(seconds / size), unit)
+}
+
+const spans = kept((unit) => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }))
+/** How long something took. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return spans('millisecond').format(Math.round(ms))
+  if (ms < 120_000) return spans('second').format(ms / 1_000)
+  return ms < 7_200_000 ? spans('minute').format(ms / 60_000) : spans('hour').format(ms / 3_600_000)
 }
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const

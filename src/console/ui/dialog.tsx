@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { isDirty } from '../lib/dirty.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
 
@@ -10,11 +11,14 @@ export function Dialog({
   onClose,
   children,
   wide,
+  typing,
 }: {
   title: string
   onClose: () => void
   children: ComponentChildren
   wide?: boolean
+  /** One opens it to type: its first field has the focus. */
+  typing?: boolean
 }) {
   const box = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -23,6 +27,7 @@ export function Dialog({
     if (!dialog) return
     const before = document.activeElement
     if (!dialog.open) dialog.showModal()
+    if (typing) dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
     return () => {
       dialog.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
@@ -88,4 +93,18 @@ export function Questions() {
       </div>
     </Dialog>
   )
+}
+
+/** A form in a window over the page: what was typed is asked about before it is closed without being sent. */
+export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
+  async function close() {
+    const typed = isDirty()
+    if (
+      typed &&
+      !(await confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true }))
+    )
+      return
+    onClose()
+  }
+  return <Dialog {...rest} onClose={close} typing />
 }

@@ -1,5 +1,18 @@
+import type { Static } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { CurrencyCode, Instant, instantOf, integer, MoneySchema, maybe, nullable, oneOf, pageOf, text } from '../../http/schema.ts'
+import {
+  CurrencyCode,
+  Instant,
+  instantOf,
+  integer,
+  MoneySchema,
+  maybe,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  text,
+} from '../../http/schema.ts'
 import { amountMax } from '../../lib/money.ts'
 import { codeTextMax, giftCardStatuses, giftCardTransactionKinds, noteMax } from './domain.ts'
 
@@ -44,6 +57,11 @@ export const GiftCardWithTransactions = t.Object(
 )
 export const IssuedGiftCardRecord = t.Object({ ...record, code: t.String({ description: 'Shown this once' }) }, { title: 'IssuedGiftCard' })
 export const GiftCards = pageOf(GiftCardRecord)
+export const GiftCardsQuery = t.Object({
+  ...pageQuery,
+  customerId: t.Optional(text(64, { minLength: 1, description: 'Those that only this customer may use' })),
+})
+export type GiftCardFilter = Pick<Static<typeof GiftCardsQuery>, 'customerId'>
 
 const amount = t.Object({
   amount: integer({ minimum: 1, maximum: amountMax, description: 'Minor units' }),

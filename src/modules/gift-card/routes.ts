@@ -1,12 +1,20 @@
-import { t } from 'elysia'
 import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
-import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
+import { errorResponses, RecordId } from '../../http/schema.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { type CardIssuingDeps, changeGiftCard, issueGiftCard, listGiftCards, readGiftCard, readGiftCardWhole } from './index.ts'
-import { ChangeGiftCard, GiftCardRecord, GiftCards, GiftCardWithTransactions, IssuedGiftCardRecord, IssueGiftCard } from './model.ts'
+import {
+  ChangeGiftCard,
+  type GiftCardFilter,
+  GiftCardRecord,
+  GiftCards,
+  GiftCardsQuery,
+  GiftCardWithTransactions,
+  IssuedGiftCardRecord,
+  IssueGiftCard,
+} from './model.ts'
 
 /** The body with its expiry in milliseconds. */
 const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...rest }: Body) => ({
@@ -16,10 +24,12 @@ const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...
 
 export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
   routes(deps, 'Gift cards')
-    .get('/giftcard', ({ query, shop }) => listGiftCards(deps, shop.id, sliceOf(query)), {
+    .get('/giftcard', ({ query, shop }) => listGiftCards(deps, { shopId: shop.id, ...query }, sliceOf(query)), {
       access: 'management',
-      query: t.Object(pageQuery),
-      csv: csvOf('gift-cards', GiftCards, ({ shop }, slice) => listGiftCards(deps, shop.id, slice)),
+      query: GiftCardsQuery,
+      csv: csvOf<typeof GiftCards, GiftCardFilter>('gift-cards', GiftCards, ({ shop, query }, slice) =>
+        listGiftCards(deps, { shopId: shop.id, ...query }, slice),
+      ),
       response: { 200: GiftCards, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's gift cards", description: 'Newest first, whatever their status. No code is ever shown again.' },
     })

@@ -132,9 +132,13 @@ export async function readGiftCardWhole(deps: GiftCardDeps, shopId: string, id: 
   return { ...card, transactions, ...(rows.length > transactionsTold ? { transactionsCapped: true as const } : {}) }
 }
 
-/** The shop's cards, newest first. */
-export async function listGiftCards({ giftCardStore, clock }: GiftCardDeps, shopId: string, slice: Slice): Promise<Page<GiftCardView>> {
-  const { rows: cards, total } = await giftCardStore.list(shopId, slice)
+/** The shop's cards, or those that only this customer may use; newest first. */
+export async function listGiftCards(
+  { giftCardStore, clock }: GiftCardDeps,
+  asked: { readonly shopId: string; readonly customerId?: string | undefined },
+  slice: Slice,
+): Promise<Page<GiftCardView>> {
+  const { rows: cards, total } = await giftCardStore.list(asked, slice)
   const now = clock.now()
   return pageOf(
     cards.map((card) => giftCardView(card, now)),

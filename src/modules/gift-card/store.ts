@@ -29,8 +29,12 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
       .orderBy(giftCards.id)
   },
   /** Newest first. */
-  list: (shopId: string, slice: Slice) =>
-    selectSlice(read, giftCards, { where: eq(giftCards.shopId, shopId), order: [desc(giftCards.id)], ...slice }),
+  list: ({ shopId, customerId }: { shopId: string; customerId?: string | undefined }, slice: Slice) =>
+    selectSlice(read, giftCards, {
+      where: and(eq(giftCards.shopId, shopId), customerId === undefined ? undefined : eq(giftCards.customerId, customerId)),
+      order: [desc(giftCards.id)],
+      ...slice,
+    }),
   async insert(tx: Writer, card: GiftCard): Promise<void> {
     await tx.insert(giftCards).values(card)
   },

@@ -263,6 +263,24 @@ describe('changing', () => {
 })
 
 describe('the list', () => {
+  test('the list of gift cards is narrowed to those of one customer, who has none of another shop, as CSV too', async () => {
+    await using app = await testApp()
+    const { shop, secretKey, post, get } = await shopIn(app)
+    const signUp = (email: string) =>
+      signUpCustomer(app.deps, { shopId: shop.id, email, password: 'a long password', name: '' }, { limitKey: 'x', requestId: undefined })
+    const [customer, other] = [await signUp('a@example.com'), await signUp('b@example.com')]
+    const ids: string[] = []
+    for (const customerId of [customer.id, null, other.id, customer.id])
+      ids.push((await post('/giftcard', { amount: usd(1_000), customerId })).body.id)
+    const theirs = await get(`/giftcard?customerId=${customer.id}`)
+    expect([theirs.body.total, theirs.body.data.map(({ id }: { id: string }) => id)]).toEqual([2, [ids[3], ids[0]]])
+    const csv = await app.call('GET', `/giftcard?customerId=${customer.id}`, { key: secretKey, headers: { accept: 'text/csv' } })
+    expect(csv.headers.get('content-type')).toStartWith('text/csv')
+    expect(ids.map((id) => csv.text.includes(id))).toEqual([true, false, false, true])
+    expect((await get('/giftcard?customerId=cus_none')).body.total).toBe(0)
+    expect((await get('/giftcard?customerId=')).status).toBe(400)
+  })
+
   test('the list of gift cards is newest first, in clamped pages; past the end it is empty, and bad parameters are named', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)

@@ -1,6 +1,131 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../customers/words.ts'
+import { useRoute } from 'preact-iso/router'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { moment, number } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Facts, Money, Note, State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Pager, Table } from '../../ui/table.tsx'
+import { Addresses } from './addresses.tsx'
+import { Cards } from './cards.tsx'
+import { Erase } from './erase.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Customer = Schema<'Customer'>
+
+export default function CustomerPage() {
+  const query = useQuery()
+  const id = useRoute().params['id'] ?? ''
+  const customer = useResource(id, (signal) => ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal })))
+  const of = customer.data.value
+  useLive(['order.*', 'customer.*'], customer.reload)
+  const isErased = of?.erasedAt != null
+  return (
+    <Page
+      title={of ? (isErased ? w('erased') : of.name || of.email) : w('customer')}
+      back={{ href: at('customers'), text: w('title') }}
+      actions={
+        of &&
+        mayManage.value &&
+        !isErased && (
+          <>
+            <Button
+              icon="download"
+              onPress={() => download(`/customer/${encodeURIComponent(id)}/export`, `${id}.json`, 'application/json')}
+            >
+              {w('export')}
+            </Button>
+            <ButtonLink kind="danger" href={query.href({ erase: '1', page: query.of['page'] })}>
+              {w('erase')}
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      <Loaded of={customer}>
+        {(shown) => (
+          <>
+            {isErased && <Note tone="warn">{w('erasedText', { at: moment(shown.erasedAt ?? '') })}</Note>}
+            <div class="columns">
+              <Orders of={shown} />
+              <div class="stack">
+                <AboutThem of={shown} />
+                {!isErased && <Addresses of={shown} onChanged={customer.reload} />}
+                {mayManage.value && <Cards customerId={shown.id} />}
+              </div>
+            </div>
+            {query.of['erase'] && mayManage.value && !isErased && (
+              <Erase
+                of={shown}
+                onClose={() => query.set({ erase: undefined, page: query.of['page'] }, { replace: true })}
+                onErased={customer.reload}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const AboutThem = ({ of }: { of: Customer }) => (
+  <Section title={w('facts')}>
+    <Facts
+      of={[
+        [
+          w('email'),
+          of.erasedAt ? null : (
+            <>
+              <bdi>{of.email}</bdi> <State of={of.emailVerified ? 'OK' : 'NO'} text={of.emailVerified ? w('verified') : w('unverified')} />
+            </>
+          ),
+        ],
+        [w('phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
+        [w('marketing'), of.acceptsMarketing ? w('marketingYes') : w('marketingNo')],
+        [w('orders'), number(of.ordersCount)],
+        [w('spent'), <Money key="spent" of={of.totalSpent} />],
+        [w('since'), <When key="since" at={of.createdAt} />],
+      ]}
+    />
+  </Section>
+)
+
+function Orders({ of: { id } }: { of: Customer }) {
+  const query = useQuery()
+  const orders = useResource(`${id} ${query.page}`, (signal) =>
+    ok(api.GET('/v2/orders', { params: { query: { customerId: id, page: query.page } }, signal })),
+  )
+  useLive(['order.*'], orders.reload)
+  return (
+    <Section title={w('orders')}>
+      <Loaded of={orders}>
+        {(list) =>
+          list.data.length === 0 && query.page === 1 ? (
+            <Empty icon="orders" title={w('noOrders')} text={w('noOrdersText')} />
+          ) : (
+            <>
+              <Table
+                caption={w('theirOrders')}
+                rows={list.data}
+                rowKey={(order) => order.id}
+                href={(order) => at('orders', order.id)}
+                columns={[
+                  { key: 'number', title: w('order'), main: true, cell: (order) => `#${order.number}` },
+                  { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
+                  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+                  { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+                ]}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Section>
+  )
 }

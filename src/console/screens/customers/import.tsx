@@ -1,6 +1,20 @@
+import type { Schema } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
+import { at } from '../../lib/shop.ts'
+import { ImportCsv } from '../../ui/import-csv/index.tsx'
 import { Page } from '../../ui/page.tsx'
-import { w } from '../customers/words.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+export default function ImportCustomers() {
+  return (
+    <Page title={w('importTitle')} back={{ href: at('customers'), text: w('title') }}>
+      <ImportCsv<Schema<'ImportCustomersReport'>>
+        path="/customer/import"
+        kind="customers"
+        hint={w('importHint')}
+        options={[{ name: 'overwrite', label: w('overwrite'), hint: w('overwriteHint') }]}
+        facts={({ addresses }) => [[w('importedAddresses'), number(addresses)]]}
+      />
+    </Page>
+  )
 }

@@ -1,6 +1,97 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../customers/words.ts'
+import { useLocation } from 'preact-iso/router'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { dayOf, number } from '../../lib/format.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Money } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { NewCustomer } from './new.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Customer = Schema<'Customer'>
+
+const columns = (): readonly Column<Customer>[] => [
+  {
+    key: 'name',
+    title: w('name'),
+    main: true,
+    cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? w('erased') : name || email}</bdi>,
+  },
+  {
+    key: 'email',
+    title: w('email'),
+    cell: ({ email, erasedAt }) => erasedAt === null && <bdi>{email}</bdi>,
+  },
+  { key: 'since', title: w('since'), cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
+  { key: 'marketing', title: w('marketing'), cell: ({ acceptsMarketing }) => (acceptsMarketing ? c('yes') : c('no')) },
+  { key: 'orders', title: w('orders'), end: true, cell: ({ ordersCount }) => number(ordersCount) },
+  { key: 'spent', title: w('spent'), end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
+]
+
+export default function Customers() {
+  const query = useQuery()
+  const { route } = useLocation()
+  const { q, email, new: isNew } = query.of
+  const customers = useResource(JSON.stringify([q, email, query.page]), (signal) =>
+    ok(api.GET('/customer', { params: { query: { ...(q && { q }), ...(email && { email }), page: query.page } }, signal })),
+  )
+  return (
+    <Page
+      title={w('title')}
+      actions={
+        mayManage.value && (
+          <>
+            <Button icon="download" onPress={() => download(pathWith('/customer', { q, email }), 'customers.csv', 'text/csv')}>
+              {c('download')}
+            </Button>
+            <ButtonLink icon="upload" href={at('customers', 'import')}>
+              {w('import')}
+            </ButtonLink>
+            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1' })}>
+              {w('add')}
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      <Filters query={query} search={w('search')} filters={[{ name: 'email', label: w('email'), type: 'email' }]} />
+      <Loaded of={customers}>
+        {(list) =>
+          list.data.length === 0 && !q && !email && query.page === 1 ? (
+            <Empty
+              icon="people"
+              title={w('none')}
+              text={w('noneText')}
+              action={mayManage.value && <ButtonLink href={at('customers', 'import')}>{w('import')}</ButtonLink>}
+            />
+          ) : list.data.length === 0 ? (
+            <Empty icon="search" title={c('nothingFound')} text={w('guests')} />
+          ) : (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('customers', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+      {isNew && mayManage.value && (
+        <FormDialog title={w('add')} onClose={() => query.set({ new: undefined }, { replace: true })}>
+          <NewCustomer onMade={({ id }) => route(at('customers', id), true)} />
+        </FormDialog>
+      )}
+    </Page>
+  )
 }

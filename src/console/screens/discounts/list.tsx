@@ -1,6 +1,85 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../discounts/words.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
+import { download } from '../../lib/download.ts'
+import { money, number, percentOfBps } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { discountState, stateTone } from './discount.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Discount = Schema<'Discount'>
+
+/** What it takes off, in a word. */
+export const discountValue = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 'valueBps' | 'amount'>): string => {
+  if (kind === 'FREE_SHIPPING') return w('kind.FREE_SHIPPING')
+  return kind === 'PERCENT' ? percentOfBps(valueBps ?? 0) : amount ? money(amount) : ''
+}
+
+export const DiscountStateOf = ({ of }: { of: Discount }) => {
+  const state = discountState(of, serverNow())
+  return <State of={state} text={w(`is.${state}`)} tone={stateTone[state]} />
+}
+
+const usedOf = ({ used, usageLimit }: Discount) =>
+  usageLimit === null ? w('noLimit') : w('usedOf', { used: number(used ?? 0), limit: number(usageLimit) })
+
+const columns = (): readonly Column<Discount>[] => [
+  { key: 'title', title: w('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'code', title: w('code'), cell: ({ code }) => (code === null ? w('automatic') : <code dir="ltr">{code}</code>) },
+  { key: 'value', title: w('takesOff'), cell: discountValue },
+  { key: 'state', title: c('status'), cell: (discount) => <DiscountStateOf of={discount} /> },
+  { key: 'ends', title: w('endsAt'), cell: ({ endsAt }) => (endsAt ? <When at={endsAt} /> : w('never')) },
+  { key: 'used', title: w('used'), end: true, cell: usedOf },
+]
+
+export default function Discounts() {
+  const query = useQuery()
+  const discounts = useResource(String(query.page), (signal) =>
+    ok(api.GET('/discounts', { params: { query: { page: query.page } }, signal })),
+  )
+  useLive(['order.*'], discounts.reload)
+  const create = (
+    <ButtonLink icon="plus" kind="primary" href={at('discounts', 'new')}>
+      {w('add')}
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title={w('title')}
+      actions={
+        <>
+          <Button icon="download" onPress={() => download('/discounts', 'discounts.csv', 'text/csv')}>
+            {c('download')}
+          </Button>
+          {create}
+        </>
+      }
+    >
+      <Loaded of={discounts}>
+        {(list) =>
+          list.data.length === 0 && query.page === 1 ? (
+            <Empty icon="tag" title={w('none')} text={w('noneText')} action={create} />
+          ) : (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('discounts', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,6 +1,73 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../drafts/words.ts'
+import { useSignal } from '@preact/signals'
+import { useRoute } from 'preact-iso/router'
+import { api, type Schema, versioned } from '../../lib/api.ts'
+import { useLive } from '../../lib/live.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at } from '../../lib/shop.ts'
+import { Note, State, When } from '../../ui/bits.tsx'
+import { Loaded, Page } from '../../ui/page.tsx'
+import { Done } from './done.tsx'
+import { Editor } from './editor.tsx'
+import { Side } from './side.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+export type Versioned = { readonly data: Schema<'DraftOrder'>; readonly etag: string }
+
+/** A draft order: a new one, one that is open, or what became of one. */
+export default function DraftPage() {
+  const { id } = useRoute().params
+  const back = { href: at('orders', 'drafts'), text: w('title') }
+  if (id === undefined)
+    return (
+      <Page title={w('new')} subtitle={w('newText')} back={back}>
+        <Editor />
+      </Page>
+    )
+  return <Known id={id} back={back} />
+}
+
+function Known({ id, back }: { id: string; back: { href: string; text: string } }) {
+  // The form begins anew with what it saved, and with what somebody else has; not with what comes behind its back.
+  const begun = useSignal<Versioned | undefined>(undefined)
+  const draft = useResource<Versioned>(id, async (signal) => {
+    const read = await versioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } }, signal }))
+    begun.value ??= read as Versioned
+    return read as Versioned
+  })
+  useLive(['order.*'], draft.reload)
+  const known = draft.data.value
+  const put = (now: Versioned) => {
+    draft.put(now)
+    begun.value = now
+  }
+  return (
+    <Page
+      title={known?.data.email ?? w('draft')}
+      back={back}
+      subtitle={
+        known && (
+          <>
+            <State of={known.data.status} />
+            <When at={known.data.createdAt} />
+          </>
+        )
+      }
+    >
+      <Loaded of={draft}>
+        {(now) => (
+          <div class="columns">
+            {now.data.status === 'OPEN' ? (
+              <div class="stack">
+                {begun.value && begun.value.etag !== now.etag && <Note tone="warn">{w('changedMeanwhile')}</Note>}
+                <Editor key={begun.value?.etag ?? ''} of={begun.value ?? now} onSaved={put} />
+              </div>
+            ) : (
+              <Done of={now.data} />
+            )}
+            <Side of={now.data} onChange={draft.reload} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,6 +1,87 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../drafts/words.ts'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { number } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at } from '../../lib/shop.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Money, State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Draft = Schema<'DraftOrder'>
+
+const statuses = ['OPEN', 'PENDING_PAYMENT', 'COMPLETED', 'CANCELLED', 'EXPIRED'] as const
+
+const columns = (): readonly Column<Draft>[] => [
+  {
+    key: 'for',
+    title: w('for'),
+    main: true,
+    cell: ({ email, shippingAddress, id }) => (
+      <bdi class="cut">{email ?? shippingAddress?.name ?? w('nobodyYet', { id: id.slice(-6) })}</bdi>
+    ),
+  },
+  { key: 'made', title: w('made'), cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'lines', title: w('lines'), end: true, cell: ({ lines }) => number(lines.length) },
+  { key: 'sent', title: w('sent'), cell: ({ sentAt }) => (sentAt ? <When at={sentAt} /> : '–') },
+  { key: 'total', title: w('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
+]
+
+/** Orders that the shop draws up for somebody to pay. */
+export default function Drafts() {
+  const query = useQuery()
+  const { status } = query.of
+  const drafts = useResource(JSON.stringify([status, query.page]), (signal) =>
+    ok(api.GET('/v2/orders/drafts', { params: { query: { ...(status ? { status } : {}), page: query.page } as object }, signal })),
+  )
+  useLive(['order.*'], drafts.reload)
+  const create = (
+    <ButtonLink icon="plus" kind="primary" href={at('orders', 'drafts', 'new')}>
+      {w('new')}
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title={w('title')}
+      subtitle={w('subtitle')}
+      actions={
+        <>
+          <Button icon="download" onPress={() => download(pathWith('/v2/orders/drafts', { status }), 'drafts.csv', 'text/csv')}>
+            {c('download')}
+          </Button>
+          {create}
+        </>
+      }
+    >
+      <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
+      <Loaded of={drafts}>
+        {(list) =>
+          list.data.length === 0 ? (
+            status ? (
+              <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
+            ) : (
+              <Empty icon="page" title={w('none')} text={w('noneText')} action={create} />
+            )
+          ) : (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('orders', 'drafts', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,6 +1,150 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../gift-cards/words.ts'
+import { useRoute } from 'preact-iso/router'
+import { api, type Schema, versioned } from '../../lib/api.ts'
+import { moment, timeZone } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { useLive } from '../../lib/live.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c } from '../../lib/words/common.ts'
+import { wallMoment, wallText } from '../../lib/zoned.ts'
+import { Facts, Money, Note, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { AreaField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { CardStateOf } from './list.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Card = Schema<'GiftCardWithTransactions'>
+type Held = { data: Card; etag: string }
+type Change = { status?: Card['status']; note?: string | null; expiresAt?: string | null }
+
+export default function GiftCard() {
+  const id = useRoute().params['id'] ?? ''
+  const read = (signal?: AbortSignal): Promise<Held> =>
+    versioned(api.GET('/giftcard/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
+  const card = useResource(id, read)
+  const once = useIntention()
+  useLive(['order.*'], card.reload)
+  const held = card.data.value
+
+  /** Sends a change and shows what there is then. False where somebody else's was looked at instead. */
+  async function save(change: Change): Promise<boolean> {
+    const etag = card.data.value?.etag ?? ''
+    const saved = await saveVersioned(etag, {
+      save: (version) =>
+        once([change, version], (key) =>
+          versioned(
+            api.PATCH('/giftcard/{id}', {
+              params: { path: { id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
+              body: change,
+            }),
+          ),
+        ),
+      theirs: () => read(),
+      differences: (theirs) => differences(change, theirs),
+      onTheirs: card.put,
+    })
+    if (!saved) return false
+    await card.reload()
+    return true
+  }
+  async function setStatus(status: Card['status']) {
+    const sure =
+      status === 'ACTIVE' ||
+      (await confirm({ title: w('disableTitle'), body: <p>{w('disableText')}</p>, action: w('disable'), danger: true }))
+    if (!sure || !(await save({ status }))) return
+    notify(w(status === 'ACTIVE' ? 'enabled' : 'disabled'), { undo: () => save({ status: status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE' }) })
+  }
+  return (
+    <Page
+      title={held ? w('cardNamed', { last4: held.data.last4 }) : w('card')}
+      back={{ href: at('gift-cards'), text: w('title') }}
+      subtitle={held && <CardStateOf of={held.data} />}
+      actions={
+        held &&
+        mayManage.value &&
+        (held.data.status === 'ACTIVE' ? (
+          <Button kind="danger" onPress={() => setStatus('DISABLED')}>
+            {w('disable')}
+          </Button>
+        ) : (
+          <Button onPress={() => setStatus('ACTIVE')}>{w('enable')}</Button>
+        ))
+      }
+    >
+      <Loaded of={card}>
+        {({ data }) => (
+          <div class="columns">
+            <Section title={w('moves')}>
+              {data.transactionsCapped && <Note>{w('movesCapped', { n: data.transactions.length })}</Note>}
+              <Table caption={w('movesList')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
+            </Section>
+            <div class="stack">
+              <Section title={w('facts')}>
+                <Facts
+                  of={[
+                    [w('balance'), <Money key="balance" of={data.balance} />],
+                    [w('initial'), <Money key="initial" of={data.initialAmount} />],
+                    [w('expires'), data.expiresAt ? <When at={data.expiresAt} /> : w('never')],
+                    [w('for'), data.customerId ? <a href={at('customers', data.customerId)}>{w('toCustomer')}</a> : w('anybody')],
+                    [w('issued'), <When key="issued" at={data.createdAt} />],
+                  ]}
+                />
+                <p class="hint">{w('neverAgain')}</p>
+              </Section>
+              {mayManage.value && <Edit key={data.updatedAt} of={data} save={save} />}
+            </div>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const moveColumns = () =>
+  [
+    { key: 'at', title: w('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <When at={when} /> },
+    { key: 'kind', title: w('what'), cell: ({ kind }: Card['transactions'][number]) => w(`kind.${kind}`) },
+    {
+      key: 'order',
+      title: w('order'),
+      cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={at('orders', orderId)}>{w('toOrder')}</a>,
+    },
+    { key: 'amount', title: w('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
+  ] as const
+
+const said = (iso: string | null | undefined) => (iso ? moment(iso) : w('never'))
+
+const differences = ({ status, note, expiresAt }: Change, theirs: Card): readonly (readonly [string, string, string])[] => {
+  const rows: (readonly [string, string, string])[] = []
+  if (status !== undefined && status !== theirs.status) rows.push([c('status'), w(`is.${status}`), w(`is.${theirs.status}`)])
+  if (note !== undefined && note !== theirs.note) rows.push([w('note'), note ?? '–', theirs.note ?? '–'])
+  if (expiresAt !== undefined && expiresAt !== theirs.expiresAt) rows.push([w('expires'), said(expiresAt), said(theirs.expiresAt)])
+  return rows
+}
+
+function Edit({ of, save }: { of: Card; save: (change: Change) => Promise<boolean> }) {
+  const zone = timeZone()
+  const draft = useDraft(of.id, { note: of.note ?? '', expiresAt: wallText(of.expiresAt, zone) })
+  async function submit() {
+    const typed = draft.now()
+    const expiresAt = wallMoment(typed.expiresAt, zone)
+    if (expiresAt === undefined) throw new Error(w('notMoment'))
+    // What was not touched is not sent: a moment has seconds that the field does not show.
+    const isMoved = typed.expiresAt !== wallText(of.expiresAt, zone)
+    if (await save({ note: typed.note.trim() || null, ...(isMoved && { expiresAt }) })) notify(c('saved'))
+  }
+  return (
+    <Section title={c('edit')}>
+      <Form onSubmit={submit} dirty={draft.dirty} label={c('edit')}>
+        <TextField bind={draft.of.expiresAt} label={w('expires')} type="datetime-local" hint={w('expiresHint', { zone })} />
+        <AreaField bind={draft.of.note} label={w('note')} hint={w('noteHint')} max={500} rows={3} />
+      </Form>
+    </Section>
+  )
 }

@@ -1,6 +1,93 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../gift-cards/words.ts'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Money, Note, State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { cardState, cardTone } from './card.domain.ts'
+import { Issue } from './issue.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Card = Schema<'GiftCard'>
+
+export const CardStateOf = ({ of }: { of: Card }) => {
+  const state = cardState(of)
+  return <State of={state} text={w(`is.${state}`)} tone={cardTone[state]} />
+}
+
+const columns = (): readonly Column<Card>[] => [
+  { key: 'card', title: w('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+  { key: 'state', title: c('status'), cell: (card) => <CardStateOf of={card} /> },
+  { key: 'note', title: w('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
+  { key: 'issued', title: w('issued'), cell: ({ createdAt }) => <When at={createdAt} short /> },
+  { key: 'expires', title: w('expires'), cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : w('never')) },
+  { key: 'initial', title: w('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
+  { key: 'balance', title: w('balance'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+]
+
+export default function GiftCards() {
+  const query = useQuery()
+  const { customerId } = query.of
+  const cards = useResource(JSON.stringify([customerId, query.page]), (signal) =>
+    ok(api.GET('/giftcard', { params: { query: { ...(customerId && { customerId }), page: query.page } }, signal })),
+  )
+  useLive(['order.*'], cards.reload)
+  return (
+    <Page
+      title={w('title')}
+      actions={
+        mayManage.value && (
+          <>
+            <Button icon="download" onPress={() => download(pathWith('/giftcard', { customerId }), 'gift-cards.csv', 'text/csv')}>
+              {c('download')}
+            </Button>
+            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1' })}>
+              {w('issue')}
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      {customerId && (
+        <Note>
+          {w('ofOne')} <a href={at('customers', customerId)}>{w('toCustomer')}</a> · <a href={at('gift-cards')}>{w('showAll')}</a>
+        </Note>
+      )}
+      <Loaded of={cards}>
+        {(list) =>
+          list.data.length === 0 && query.page === 1 ? (
+            <Empty
+              icon="gift"
+              title={w('none')}
+              text={w('noneText')}
+              action={mayManage.value && <ButtonLink href={query.href({ new: '1' })}>{w('issue')}</ButtonLink>}
+            />
+          ) : (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('gift-cards', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+      {query.of['new'] && mayManage.value && (
+        <Issue
+          customerId={query.of['customer'] ?? customerId}
+          onIssued={cards.reload}
+          onClose={() => query.set({ new: undefined, customer: undefined }, { replace: true })}
+        />
+      )}
+    </Page>
+  )
 }

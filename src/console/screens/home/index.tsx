@@ -39,9 +39,9 @@ function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
       {!isNew && (
         <>
           <Figures of={of} />
-          <div class="columns">
-            <Plots of={of} />
+          <div class="columns turned">
             <WaitingList of={of} />
+            <Plots of={of} />
           </div>
           <Sellers of={of} query={query} leads={role.value !== 'FULFILMENT'} />
         </>

@@ -26,14 +26,14 @@ export function Sellers({ of: { topProducts }, query, leads }: { of: Schema<'Ove
       ) : (
         <>
           <Tabs
-            label={w('top')}
+            label={w('topView')}
             of={[
               { href: query.href({ top: undefined }), text: w('byRevenue'), current: !byUnits },
               { href: query.href({ top: 'units' }), text: w('byUnits'), current: byUnits },
             ]}
           />
           <Table
-            caption={w('top')}
+            caption={w('topTable')}
             columns={columns()}
             rows={rows}
             rowKey={({ productId }) => productId}

@@ -21,6 +21,18 @@ const places: Readonly<Record<Step, readonly string[]>> = {
 export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
   if (!goLive) return null
   const isReady = goLive.steps.every(({ done, required }) => done || !required)
+  if (isReady)
+    return (
+      <Section
+        title={w('ready')}
+        actions={
+          <ButtonLink kind="primary" href={at('settings')}>
+            {w('goLive')}
+          </ButtonLink>
+        }
+        hint={w('readyHint')}
+      />
+    )
   return (
     <Section title={w('steps')} hint={w('stepsHint')}>
       <ol class="steps">
@@ -40,13 +52,6 @@ export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
         <Note tone="bad">
           {w('kybRejected')} {kyb.reason && <bdi>{kyb.reason}</bdi>}
         </Note>
-      )}
-      {isReady && (
-        <div class="row">
-          <ButtonLink kind="primary" href={at('settings')}>
-            {w('goLive')}
-          </ButtonLink>
-        </div>
       )}
     </Section>
   )

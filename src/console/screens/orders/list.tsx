@@ -5,7 +5,7 @@ import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
-import { Money, State, When } from '../../ui/bits.tsx'
+import { Money, Note, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { Empty, Loaded, Page } from '../../ui/page.tsx'
@@ -16,21 +16,33 @@ type Order = Schema<'Order'>
 
 const statuses = ['PENDING_PAYMENT', 'PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED', 'COMPENSATING', 'CANCELLED', 'EXPIRED'] as const
 
+const payments = ['PENDING', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED'] as const
+
+const given = (asked: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value))
+
 const columns = (): readonly Column<Order>[] => [
-  { key: 'number', title: w('number'), main: true, cell: ({ number }) => `#${number}` },
+  { key: 'number', title: w('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
   { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'customer', title: w('customer'), cell: ({ email }) => <bdi>{email ?? w('guest')}</bdi> },
+  { key: 'customer', title: w('customer'), cell: ({ email }) => <bdi class="cut">{email ?? w('guest')}</bdi> },
   { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  {
+    key: 'payment',
+    title: w('payment'),
+    cell: ({ paymentStatus }) => <State of={paymentStatus} text={w(`payment.${paymentStatus}`)} />,
+  },
   { key: 'sending', title: w('sending'), cell: ({ fulfilmentStatus }) => <State of={fulfilmentStatus} /> },
   { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
 
+/** The shop's orders, by whatever the API filters by. */
 export default function Orders() {
   const query = useQuery()
-  const { q, status, from, to } = query.of
-  const asked = { q, status: status as Order['status'] | undefined, from, to }
+  const { q, status, paymentStatus, number, email, customerId, from, to } = query.of
+  const asked = { q, status, paymentStatus, number: number?.replace(/^#/, ''), email, customerId, from, to }
   const orders = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    ok(api.GET('/v2/orders', { params: { query: { ...asked, page: query.page } as object }, signal })),
+    // The states come from the address: souk says which there are.
+    ok(api.GET('/v2/orders', { params: { query: { ...given(asked), page: query.page } as object }, signal })),
   )
   useLive(['order.*'], orders.reload)
   const isFiltered = Object.values(asked).some(Boolean)
@@ -44,7 +56,7 @@ export default function Orders() {
               {c('download')}
             </Button>
             <ButtonLink icon="plus" kind="primary" href={at('orders', 'drafts', 'new')}>
-              {c('create')}
+              {w('newDraft')}
             </ButtonLink>
           </>
         )
@@ -55,10 +67,18 @@ export default function Orders() {
         search={w('search')}
         filters={[
           { name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) },
+          { name: 'paymentStatus', label: w('payment'), options: payments.map((one) => [one, w(`payment.${one}`)]) },
+          { name: 'number', label: w('filterNumber') },
+          { name: 'email', label: w('email'), type: 'email' },
           { name: 'from', label: c('from'), type: 'date' },
           { name: 'to', label: c('to'), type: 'date' },
         ]}
       />
+      {customerId && (
+        <Note>
+          {w('ofCustomer')} · <a href={query.href({ customerId: undefined })}>{w('allCustomers')}</a>
+        </Note>
+      )}
       <Loaded of={orders}>
         {(list) =>
           list.data.length === 0 && !isFiltered ? (

@@ -1,6 +1,121 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../orders/words.ts'
+import { useRoute } from 'preact-iso/router'
+import { api, ok } from '../../lib/api.ts'
+import { useLive } from '../../lib/live.ts'
+import { type Query, useQuery } from '../../lib/query.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { at, mayFulfil, mayManage } from '../../lib/shop.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Loaded, Page } from '../../ui/page.tsx'
+import { CancelDialog } from './cancel.tsx'
+import type { Order } from './kit.tsx'
+import { Lines } from './lines.tsx'
+import { Movements } from './movements.tsx'
+import { Parcels } from './parcels.tsx'
+import { People } from './people.tsx'
+import { isCancellable, isRefundable, unsent } from './refund.domain.ts'
+import { RefundDialog } from './refund.tsx'
+import { SendDialog } from './send.tsx'
+import { SettleDialog } from './settle.tsx'
+import { Timeline } from './timeline.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+/** An order: all that is known of it, and what can be done with it. What is being done stands in the address. */
+export default function OrderPage() {
+  const { id = '' } = useRoute().params
+  const query = useQuery()
+  const order = useResource(id, (signal) => ok(api.GET('/v2/orders/{id}', { params: { path: { id } }, signal })))
+  useLive(['order.*'], order.reload, ({ data }) => Object.values(data).includes(id))
+  const known = order.data.value
+  return (
+    <Page
+      title={known ? w('titleOf', { number: `#${known.number}` }) : w('number')}
+      back={{ href: at('orders'), text: w('title') }}
+      subtitle={known && <Standing of={known} />}
+      actions={known && <Actions of={known} query={query} />}
+    >
+      <Loaded of={order}>
+        {(of) => (
+          <>
+            <div class="columns">
+              <div class="stack">
+                <Lines of={of} />
+                <Parcels of={of} onChange={order.reload} query={query} />
+                <Movements of={of} query={query} />
+              </div>
+              <div class="stack">
+                <People of={of} />
+                <Timeline of={of} onChange={order.reload} />
+              </div>
+            </div>
+            <Doing of={of} order={order} query={query} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const Standing = ({ of }: { of: Order }) => (
+  <>
+    <State of={of.status} />
+    <State
+      of={of.paymentStatus}
+      text={w('paymentState', { state: w.has(`payment.${of.paymentStatus}`) ? w(`payment.${of.paymentStatus}`) : of.paymentStatus })}
+    />
+    <State of={of.fulfilmentStatus} />
+    {of.mode === 'TEST' && <State of="TEST" />}
+    <When at={of.createdAt} />
+  </>
+)
+
+function Actions({ of, query }: { of: Order; query: Query }) {
+  const wasPaid = of.confirmedAt !== null || of.capturedTotal.amount > 0
+  return (
+    <>
+      {mayFulfil.value && unsent(of) > 0 && (
+        <ButtonLink kind="primary" icon="truck" href={query.href({ do: 'send' })}>
+          {w('send')}
+        </ButtonLink>
+      )}
+      {mayManage.value && isRefundable(of) && (
+        <ButtonLink icon="money" href={query.href({ do: 'refund' })}>
+          {w('refund')}
+        </ButtonLink>
+      )}
+      {mayManage.value && isCancellable(of) && (
+        <ButtonLink kind="danger" href={query.href({ do: 'cancel' })}>
+          {w('cancel')}
+        </ButtonLink>
+      )}
+      {of.publicUrl && (
+        <a class="button" href={of.publicUrl} target="_blank" rel="noreferrer">
+          {w('publicPage')}
+        </a>
+      )}
+      {of.publicUrl && wasPaid && (
+        <a class="button" href={`${of.publicUrl}/receipt`} target="_blank" rel="noreferrer">
+          {w('receipt')}
+        </a>
+      )}
+      <Button onPress={() => print()}>{w('print')}</Button>
+    </>
+  )
+}
+
+/** The window for what is being done, while that may be done. */
+function Doing({ of, order, query }: { of: Order; order: Resource<Order>; query: Query }) {
+  const { do: doing, refund: refundId } = query.of
+  const close = () => query.set({ do: undefined, refund: undefined }, { replace: true })
+  async function done(): Promise<void> {
+    close()
+    await order.reload()
+  }
+  const common = { of, onClose: close, onDone: done }
+  if (doing === 'send' && mayFulfil.value) return <SendDialog {...common} />
+  if (!mayManage.value) return null
+  if (doing === 'refund') return <RefundDialog {...common} />
+  if (doing === 'cancel') return <CancelDialog {...common} />
+  const refund = doing === 'settle' ? of.refunds.find(({ id }) => id === refundId) : undefined
+  return refund ? <SettleDialog refund={refund} onClose={close} onDone={done} /> : null
 }

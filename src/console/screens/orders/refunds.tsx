@@ -1,6 +1,99 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../orders/words.ts'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Money, State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { SettleDialog } from './settle.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Refund = Schema<'Refund'>
+
+const statuses = ['MANUAL', 'CLAIMABLE', 'PENDING', 'SUCCEEDED', 'FAILED'] as const
+
+/** The shop's refunds: which of them its people have to pay, and which are on their way. */
+export default function Refunds() {
+  const query = useQuery()
+  const { status, do: doing, refund: refundId } = query.of
+  const asked = { status: status as Refund['status'] | undefined }
+  const refunds = useResource(JSON.stringify([asked, query.page]), (signal) =>
+    ok(api.GET('/v2/refunds', { params: { query: { ...(status ? asked : {}), page: query.page } as object }, signal })),
+  )
+  useLive(['order.*'], refunds.reload)
+  const close = () => query.set({ do: undefined, refund: undefined, page: query.of['page'] }, { replace: true })
+  const settled = doing === 'settle' && mayManage.value ? refunds.data.value?.data.find(({ id }) => id === refundId) : undefined
+  const columns: readonly Column<Refund>[] = [
+    { key: 'amount', title: w('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
+    { key: 'when', title: w('when'), cell: ({ createdAt }) => <When at={createdAt} /> },
+    { key: 'status', title: c('status'), cell: ({ status: state }) => <State of={state} /> },
+    {
+      key: 'way',
+      title: w('way'),
+      cell: ({ processor, giftCardAmount }) => processor ?? (giftCardAmount.amount > 0 ? w('backToCards') : ''),
+    },
+    { key: 'reason', title: w('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
+    {
+      key: 'settled',
+      title: w('settledAs'),
+      cell: ({ id, status: state, settledReference }) =>
+        settledReference ? (
+          <bdi class="cut">{settledReference}</bdi>
+        ) : (
+          state === 'MANUAL' &&
+          mayManage.value && <ButtonLink href={query.href({ do: 'settle', refund: id, page: query.of['page'] })}>{w('settle')}</ButtonLink>
+        ),
+    },
+  ]
+  return (
+    <Page
+      title={w('refunds')}
+      actions={
+        mayManage.value && (
+          <Button icon="download" onPress={() => download(pathWith('/v2/refunds', { status }), 'refunds.csv', 'text/csv')}>
+            {c('download')}
+          </Button>
+        )
+      }
+    >
+      <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
+      <Loaded of={refunds}>
+        {(list) =>
+          list.data.length === 0 ? (
+            status ? (
+              <Empty icon="check" title={c('nothingFound')} text={w('refundsNothing')} />
+            ) : (
+              <Empty icon="money" title={w('refundsNone')} text={w('refundsNoneText')} />
+            )
+          ) : (
+            <>
+              <Table
+                caption={w('refunds')}
+                columns={columns}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ orderId }) => at('orders', orderId)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+      {settled && (
+        <SettleDialog
+          refund={settled}
+          onClose={close}
+          onDone={async () => {
+            close()
+            await refunds.reload()
+          }}
+        />
+      )}
+    </Page>
+  )
 }

@@ -44,4 +44,8 @@ export default {
   kybPending: 'Your business is being looked at. Nothing is left for you to do there.',
   kybRejected: 'Your business was not verified:',
   goLive: 'Go live',
+  ready: 'Ready to sell',
+  readyHint: 'The shop is in test mode: nothing is paid for real. All is there to go live.',
+  topTable: 'Best sellers',
+  topView: 'Order of the best sellers',
 } as const

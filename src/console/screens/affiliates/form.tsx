@@ -1,0 +1,121 @@
+import { useSignal } from '@preact/signals'
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { percentOfBps } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { parsePercent, percentText } from '../../lib/percent.ts'
+import { useResource } from '../../lib/resource.ts'
+import { type EditedDraft, useDraft } from '../../lib/use-draft.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { CheckField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
+
+type Affiliate = Schema<'Affiliate'>
+type Typed = { name: string; code: string; rate: string; active: boolean }
+type Body = Pick<Affiliate, 'name' | 'code' | 'rateBps' | 'active'>
+type Held = { data: Affiliate; etag: string }
+
+const typedOf = ({ name, code, rateBps, active }: Affiliate): Typed => ({ name, code, rate: percentText(rateBps), active })
+
+/** @throws Error that says which field is wrong */
+function bodyOf({ name, code, rate, active }: Typed): Body {
+  const rateBps = parsePercent(rate)
+  if (rateBps === undefined) throw new Error(c('notPercent'))
+  return { name: name.trim(), code: code.trim(), rateBps, active }
+}
+
+const Fields = ({ of: { of }, isNew, wrong }: { of: EditedDraft<Typed>; isNew?: boolean; wrong: boolean }) => (
+  <>
+    <TextField bind={of.name} label={w('name')} required max={255} />
+    <TextField bind={of.code} label={w('code')} hint={w(isNew ? 'codeHint' : 'codeChangeHint')} required max={64} code />
+    <TextField
+      bind={of.rate}
+      label={w('ratePercent')}
+      hint={w(isNew ? 'rateHint' : 'rateChangeHint')}
+      inputMode="decimal"
+      required
+      code
+      error={wrong ? c('notPercent') : undefined}
+    />
+    {!isNew && <CheckField bind={of.active} label={w('active')} hint={w('activeHint')} />}
+  </>
+)
+
+export function NewAffiliate({ onSaved }: { onSaved: () => unknown }) {
+  const draft = useDraft<Typed>('new', { name: '', code: '', rate: '', active: true })
+  const wrong = useSignal(false)
+  const once = useIntention()
+  async function create() {
+    wrong.value = parsePercent(draft.now().rate) === undefined
+    const { active: _, ...body } = bodyOf(draft.now())
+    await once(body, (key) => ok(api.POST('/affiliates', { params: { header: { 'idempotency-key': key } }, body })))
+    draft.reset(draft.now())
+    notify(w('made'))
+    await onSaved()
+  }
+  return (
+    <Form onSubmit={create} submit={c('create')} dirty={draft.dirty} label={w('add')}>
+      <Fields of={draft} isNew wrong={wrong.value} />
+    </Form>
+  )
+}
+
+const read = (id: string, signal?: AbortSignal) =>
+  versioned(api.GET('/affiliates/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
+
+export function EditAffiliate({ id, onSaved }: { id: string; onSaved: () => unknown }) {
+  const affiliate = useResource(id, (signal) => read(id, signal))
+  return <Loaded of={affiliate}>{(held) => <Edit of={held} onTheirs={affiliate.put} onSaved={onSaved} />}</Loaded>
+}
+
+function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (held: Held) => void; onSaved: () => unknown }) {
+  const draft = useDraft(data.id, typedOf(data))
+  const wrong = useSignal(false)
+  const once = useIntention()
+  async function save() {
+    wrong.value = parsePercent(draft.now().rate) === undefined
+    const body = bodyOf(draft.now())
+    const saved = await saveVersioned(etag, {
+      save: (version) =>
+        once([body, version], (key) =>
+          ok(
+            api.PATCH('/affiliates/{id}', {
+              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
+              body,
+            }),
+          ),
+        ),
+      theirs: () => read(data.id),
+      differences: (theirs) => differences(body, theirs),
+      onTheirs(now) {
+        draft.reset(typedOf(now.data))
+        onTheirs(now)
+      },
+    })
+    if (!saved) return
+    draft.reset(draft.now())
+    notify(c('saved'))
+    await onSaved()
+  }
+  return (
+    <Form onSubmit={save} dirty={draft.dirty} label={w('edit')}>
+      <Fields of={draft} wrong={wrong.value} />
+    </Form>
+  )
+}
+
+function differences(mine: Body, theirs: Affiliate): readonly (readonly [string, string, string])[] {
+  const rows = (of: Body): readonly (readonly [string, string])[] => [
+    [w('name'), of.name],
+    [w('code'), of.code],
+    [w('rate'), percentOfBps(of.rateBps)],
+    [c('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
+  ]
+  const there = rows(theirs)
+  return rows(mine).flatMap(([name, yours], place) => {
+    const now = there[place]?.[1] ?? ''
+    return yours === now ? [] : [[name, yours, now] as const]
+  })
+}

@@ -1,0 +1,116 @@
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { useResource } from '../../lib/resource.ts'
+import { mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Address, AddressFields, addressForm, addressOf } from '../../ui/address.tsx'
+import { State } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { CheckField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
+
+const shownFirst = 6
+
+/** Their address book, the newest first; some are read at a time. */
+export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged: () => unknown }) {
+  const many = useSignal(shownFirst)
+  const isAdding = useSignal(false)
+  const ids = [...of.addressIds].reverse().slice(0, many.value)
+  const addresses = useResource(ids.join(' '), (signal) =>
+    Promise.all(ids.map((id) => ok(api.GET('/addresses/{id}', { params: { path: { id } }, signal })))),
+  )
+  return (
+    <Section
+      title={w('addresses')}
+      actions={
+        mayManage.value && (
+          <Button
+            icon="plus"
+            onPress={() => {
+              isAdding.value = true
+            }}
+          >
+            {c('add')}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={addresses} lines={2}>
+        {(shown) =>
+          shown.length === 0 ? (
+            <p class="hint">{w('noAddresses')}</p>
+          ) : (
+            <ul class="stack">
+              {shown.map((one) => (
+                <li key={one.id}>
+                  <Address of={one} />
+                  <div class="row">
+                    {one.isDefaultShipping && <State of="DEFAULT" text={w('defaultShipping')} />}
+                    {one.isDefaultBilling && <State of="DEFAULT" text={w('defaultBilling')} />}
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {of.addressIds.length > many.value && (
+        <Button
+          kind="quiet"
+          onPress={() => {
+            many.value += 20
+          }}
+        >
+          {c('more')}
+        </Button>
+      )}
+      {isAdding.value && (
+        <FormDialog
+          title={w('addAddress')}
+          onClose={() => {
+            isAdding.value = false
+          }}
+        >
+          <NewAddress
+            of={of}
+            onMade={() => {
+              isAdding.value = false
+              return onChanged()
+            }}
+          />
+        </FormDialog>
+      )}
+    </Section>
+  )
+}
+
+function NewAddress({ of, onMade }: { of: Schema<'Customer'>; onMade: () => unknown }) {
+  const once = useIntention()
+  const [form] = useState(() => addressForm(null))
+  const [isShipping, isBilling] = [useSignal(of.addressIds.length === 0), useSignal(false)]
+  const typed = addressOf(form)
+  async function create() {
+    if (!typed?.countryCode) throw new Error(w('countryNeeded'))
+    const body = { ...typed, isDefaultShipping: isShipping.value, isDefaultBilling: isBilling.value }
+    await once(body, (key) =>
+      ok(
+        api.POST('/customer/{customerId}/addresses', { params: { path: { customerId: of.id }, header: { 'idempotency-key': key } }, body }),
+      ),
+    )
+    notify(c('saved'))
+    await onMade()
+  }
+  return (
+    <Form onSubmit={create} dirty={typed !== null} label={w('addAddress')}>
+      <AddressFields of={form} required />
+      <CheckField bind={isShipping} label={w('defaultShipping')} />
+      <CheckField bind={isBilling} label={w('defaultBilling')} />
+    </Form>
+  )
+}

@@ -1,0 +1,47 @@
+import { api, ok } from '../../lib/api.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at } from '../../lib/shop.ts'
+import { Money } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { w } from './words.ts'
+
+const shownMax = 10
+
+/** The gift cards that nobody but this customer may use. */
+export function Cards({ customerId }: { customerId: string }) {
+  const cards = useResource(customerId, (signal) =>
+    ok(api.GET('/giftcard', { params: { query: { customerId, limit: shownMax } }, signal })),
+  )
+  return (
+    <Section
+      title={w('cards')}
+      actions={<ButtonLink href={`${at('gift-cards')}?new=1&customer=${customerId}`}>{w('issueCard')}</ButtonLink>}
+    >
+      <Loaded of={cards} lines={2}>
+        {(list) =>
+          list.data.length === 0 ? (
+            <p class="hint">{w('noCards')}</p>
+          ) : (
+            <>
+              <Table
+                caption={w('theirCards')}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('gift-cards', id)}
+                columns={[
+                  { key: 'card', title: w('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
+                  { key: 'left', title: w('cardLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+                ]}
+              />
+              {list.total > list.data.length && (
+                <a href={`${at('gift-cards')}?customerId=${customerId}`}>{w('allCards', { n: list.total })}</a>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}

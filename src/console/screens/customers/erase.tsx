@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals'
+import { api, ok, Refused, type Schema } from '../../lib/api.ts'
+import { at } from '../../lib/shop.ts'
+import { Note } from '../../ui/bits.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
+
+const goes = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
+const stays = ['staysNumbers', 'staysCountry', 'staysCards'] as const
+
+/** Erases somebody for good, once their e-mail address was typed: there is no way back. */
+export function Erase({ of, onClose, onErased }: { of: Schema<'Customer'>; onClose: () => void; onErased: () => unknown }) {
+  const typed = useSignal('')
+  const isOpen = useSignal(false)
+  async function erase() {
+    if (typed.value.trim().toLowerCase() !== of.email.toLowerCase()) throw new Error(w('eraseMismatch'))
+    isOpen.value = false
+    try {
+      await ok(api.POST('/customer/{customerId}/erase', { params: { path: { customerId: of.id } } }))
+    } catch (error) {
+      isOpen.value = error instanceof Refused && error.status === 409
+      throw error
+    }
+    notify(w('erasedNow'))
+    onClose()
+    await onErased()
+  }
+  const list = (title: string, of_: readonly (typeof goes | typeof stays)[number][]) => (
+    <>
+      <h3>{title}</h3>
+      <ul class="bullets">
+        {of_.map((one) => (
+          <li key={one}>{w(one)}</li>
+        ))}
+      </ul>
+    </>
+  )
+  return (
+    <Dialog title={w('eraseTitle')} onClose={onClose}>
+      <Form onSubmit={erase} submit={w('eraseNow')} danger label={w('eraseTitle')}>
+        {isOpen.value && (
+          <Note tone="warn">
+            {w('eraseOpen')} <a href={`${at('orders')}?q=${encodeURIComponent(of.email)}`}>{w('eraseOpenLink')}</a>
+          </Note>
+        )}
+        {list(w('goes'), goes)}
+        {list(w('stays'), stays)}
+        <p>
+          <strong>{w('noWayBack')}</strong>
+        </p>
+        <TextField bind={typed} label={w('eraseType')} hint={<bdi>{of.email}</bdi>} required code />
+      </Form>
+    </Dialog>
+  )
+}

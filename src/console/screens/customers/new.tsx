@@ -1,0 +1,32 @@
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c } from '../../lib/words/common.ts'
+import { CheckField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
+
+/** A customer made by hand: nobody is sent anything, and they have no password until they ask for one. */
+export function NewCustomer({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {
+  const draft = useDraft('new', { email: '', name: '', phone: '', acceptsMarketing: false })
+  const once = useIntention()
+  const { email, name, phone, acceptsMarketing } = draft.of
+  async function create() {
+    const typed = draft.now()
+    const body = { ...typed, email: typed.email.trim(), name: typed.name.trim(), phone: typed.phone.trim() || null }
+    const made = await once(body, (key) => ok(api.POST('/customer', { params: { header: { 'idempotency-key': key } }, body })))
+    draft.reset(typed)
+    notify(w('made'))
+    onMade(made)
+  }
+  return (
+    <Form onSubmit={create} submit={c('create')} dirty={draft.dirty} label={w('add')}>
+      <TextField bind={email} label={w('email')} type="email" required max={254} />
+      <TextField bind={name} label={w('name')} max={200} />
+      <TextField bind={phone} label={w('phone')} type="tel" max={40} />
+      <CheckField bind={acceptsMarketing} label={w('acceptsMarketing')} hint={w('acceptsMarketingHint')} />
+      <p class="hint">{w('newHint')}</p>
+    </Form>
+  )
+}

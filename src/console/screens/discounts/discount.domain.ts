@@ -1,0 +1,162 @@
+import type { Schema } from '../../lib/api.ts'
+import { moneyText, parseMoney } from '../../lib/amounts.ts'
+import { parsePercent, percentText } from '../../lib/percent.ts'
+import { wallKept, wallText } from '../../lib/zoned.ts'
+import type { Choice } from '../../ui/picker.tsx'
+
+type Discount = Schema<'Discount'>
+export type DiscountState = 'DISABLED' | 'ENDED' | 'USED_UP' | 'SCHEDULED' | 'ACTIVE'
+
+/** What keeps it from counting, the shop's own word first. @param now milliseconds, by the server's clock */
+export function discountState({ status, ended, usedUp, startsAt }: Discount, now: number): DiscountState {
+  if (status === 'DISABLED') return 'DISABLED'
+  if (ended) return 'ENDED'
+  if (usedUp) return 'USED_UP'
+  return startsAt !== null && Date.parse(startsAt) > now ? 'SCHEDULED' : 'ACTIVE'
+}
+export const stateTone = { ACTIVE: 'good', DISABLED: 'plain', ENDED: 'plain', USED_UP: 'warn', SCHEDULED: 'info' } as const
+
+/** What is typed of a discount. */
+export type Typed = {
+  readonly title: string
+  readonly how: 'CODE' | 'AUTOMATIC'
+  readonly code: string
+  readonly kind: Discount['kind']
+  readonly percent: string
+  readonly amount: string
+  readonly minSubtotal: string
+  readonly products: readonly Choice[]
+  readonly collections: readonly Choice[]
+  readonly startsAt: string
+  readonly endsAt: string
+  readonly usageLimit: string
+  readonly perCustomerLimit: string
+  readonly isActive: boolean
+}
+export const nothingTyped: Typed = {
+  title: '',
+  how: 'CODE',
+  code: '',
+  kind: 'PERCENT',
+  percent: '',
+  amount: '',
+  minSubtotal: '',
+  products: [],
+  collections: [],
+  startsAt: '',
+  endsAt: '',
+  usageLimit: '',
+  perCustomerLimit: '',
+  isActive: true,
+}
+
+const digits = (value: number | null) => (value === null ? '' : String(value))
+
+/** @param names what the products and collections are called that it is for */
+export const typedOf = (
+  of: Discount,
+  { zone, products, collections }: { zone: string; products: readonly Choice[]; collections: readonly Choice[] },
+): Typed => ({
+  title: of.title,
+  how: of.code === null ? 'AUTOMATIC' : 'CODE',
+  code: of.code ?? '',
+  kind: of.kind,
+  percent: of.valueBps === null ? '' : percentText(of.valueBps),
+  amount: of.amount === null ? '' : moneyText(of.amount),
+  minSubtotal: of.minSubtotal === null ? '' : moneyText(of.minSubtotal),
+  products,
+  collections,
+  startsAt: wallText(of.startsAt, zone),
+  endsAt: wallText(of.endsAt, zone),
+  usageLimit: digits(of.usageLimit),
+  perCustomerLimit: digits(of.perCustomerLimit),
+  isActive: of.status === 'ACTIVE',
+})
+
+export const bodyFields = [
+  'title',
+  'code',
+  'kind',
+  'valueBps',
+  'amount',
+  'minSubtotal',
+  'productIds',
+  'collectionIds',
+  'startsAt',
+  'endsAt',
+  'usageLimit',
+  'perCustomerLimit',
+  'status',
+] as const satisfies readonly (keyof Discount)[]
+export type Body = Pick<Discount, (typeof bodyFields)[number]>
+export type Wrong = { readonly [Field in keyof Typed]?: 'required' | 'amount' | 'percent' | 'number' | 'moment' | 'order' }
+
+/** A whole number from 1 on, as it is typed; null for none, undefined where it is something else. */
+function parseCount(text: string): number | null | undefined {
+  const trimmed = text.trim()
+  if (trimmed === '') return null
+  return /^[1-9]\d{0,9}$/.test(trimmed) && Number(trimmed) <= 1_000_000_000 ? Number(trimmed) : undefined
+}
+
+const positive = (text: string, currency: string) => {
+  const money = parseMoney(text, currency)
+  return money && money.amount > 0 ? money : undefined
+}
+
+/**
+ * What was typed, as the API takes it; or which fields are wrong, and how.
+ * @param before what is there, where it is changed
+ */
+export function bodyOf(
+  typed: Typed,
+  { currency, zone, before }: { currency: string; zone: string; before?: Discount | undefined },
+): { readonly body: Body } | { readonly wrong: Wrong } {
+  const { kind } = typed
+  const valueBps = kind === 'PERCENT' ? parsePercent(typed.percent) || undefined : null
+  const amount = kind === 'FIXED' ? positive(typed.amount, currency) : null
+  const minSubtotal = typed.minSubtotal.trim() === '' ? null : positive(typed.minSubtotal, currency)
+  const startsAt = wallKept(typed.startsAt, before?.startsAt ?? null, zone)
+  const endsAt = wallKept(typed.endsAt, before?.endsAt ?? null, zone)
+  const usageLimit = parseCount(typed.usageLimit)
+  const perCustomerLimit = parseCount(typed.perCustomerLimit)
+  const wrong: { -readonly [Field in keyof Wrong]: Wrong[Field] } = {}
+  if (typed.title.trim() === '') wrong.title = 'required'
+  if (typed.how === 'CODE' && typed.code.trim() === '') wrong.code = 'required'
+  if (valueBps === undefined) wrong.percent = 'percent'
+  if (amount === undefined) wrong.amount = 'amount'
+  if (minSubtotal === undefined) wrong.minSubtotal = 'amount'
+  if (startsAt === undefined) wrong.startsAt = 'moment'
+  if (endsAt === undefined) wrong.endsAt = 'moment'
+  else if (startsAt && endsAt && Date.parse(endsAt) <= Date.parse(startsAt)) wrong.endsAt = 'order'
+  if (usageLimit === undefined) wrong.usageLimit = 'number'
+  if (perCustomerLimit === undefined) wrong.perCustomerLimit = 'number'
+  if (
+    Object.keys(wrong).length > 0 ||
+    valueBps === undefined ||
+    amount === undefined ||
+    minSubtotal === undefined ||
+    startsAt === undefined ||
+    endsAt === undefined ||
+    usageLimit === undefined ||
+    perCustomerLimit === undefined
+  )
+    return { wrong }
+  const idsOf = (chosen: readonly Choice[]) => (chosen.length === 0 ? null : chosen.map(({ id }) => id))
+  return {
+    body: {
+      title: typed.title.trim(),
+      code: typed.how === 'CODE' ? typed.code.trim() : null,
+      kind,
+      valueBps,
+      amount,
+      minSubtotal,
+      productIds: idsOf(typed.products),
+      collectionIds: idsOf(typed.collections),
+      startsAt,
+      endsAt,
+      usageLimit,
+      perCustomerLimit,
+      status: typed.isActive ? 'ACTIVE' : 'DISABLED',
+    },
+  }
+}

@@ -1,0 +1,211 @@
+import { useSignal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { changesOf, givenOf } from '../../lib/changes.ts'
+import { findCollections, findProducts } from '../../lib/find.ts'
+import { moment, money, number, timeZone } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { at, shop } from '../../lib/shop.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { type Choice, type Find, PickField } from '../../ui/picker.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { type Body, bodyFields, bodyOf, nothingTyped, type Typed, typedOf, type Wrong } from './discount.domain.ts'
+import { type Held, readDiscount } from './edit.tsx'
+import { discountValue } from './list.tsx'
+import { w } from './words.ts'
+
+type Discount = Schema<'Discount'>
+const kinds = ['PERCENT', 'FIXED', 'FREE_SHIPPING'] as const
+const productsMax = 250
+const collectionsMax = 20
+
+/** Records as the draft keeps them: their names, and not all that they hold. */
+const named =
+  (find: Find<Choice>): Find<Choice> =>
+  async (q, signal) =>
+    (await find(q, signal)).map(({ id, text, detail }) => ({ id, text, detail }))
+
+/** A discount that is made, or the one that is there. */
+export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) => void }) {
+  const { route } = useLocation()
+  const zone = timeZone()
+  const currency = shop.value?.currency ?? 'USD'
+  const draft = useDraft<Typed>(of?.data.id ?? 'new', of ? typedOf(of.data, { zone, ...of }) : nothingTyped)
+  const wrong = useSignal<Wrong>({})
+  const once = useIntention()
+  const { kind, how } = draft.of
+  const error = (field: keyof Typed): string | undefined => {
+    const reason = wrong.value[field]
+    if (reason === undefined) return undefined
+    if (reason === 'required') return c('required')
+    if (reason === 'amount') return c('notAmount', { currency })
+    return w(`wrong.${reason}`)
+  }
+
+  async function create(body: Body) {
+    const made = await once(body, (key) =>
+      ok(api.POST('/discounts', { params: { header: { 'idempotency-key': key } }, body: givenOf(body) })),
+    )
+    draft.reset(draft.now())
+    notify(w('made'))
+    route(at('discounts', made.id), true)
+  }
+  async function change({ data, etag }: Held, body: Body) {
+    const changes = changesOf(body, data)
+    const show = (held: Held) => {
+      draft.reset(typedOf(held.data, { zone, ...held }))
+      onSaved?.(held)
+    }
+    const saved = await saveVersioned(etag, {
+      save: (version) =>
+        once([changes, version], (key) =>
+          versioned(
+            api.PATCH('/discounts/{id}', {
+              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
+              body: changes,
+            }),
+          ),
+        ),
+      theirs: async () => {
+        const held = await readDiscount(data.id)
+        return { data: held, etag: held.etag }
+      },
+      differences: (theirs) => differences(body, theirs),
+      onTheirs: (now) => show(now.data),
+    })
+    if (!saved) return
+    const { products, collections } = draft.now()
+    show({ data: saved.data as Discount, etag: saved.etag, products, collections })
+    notify(c('saved'))
+  }
+  function submit() {
+    const typed = bodyOf(draft.now(), { currency, zone, before: of?.data })
+    wrong.value = 'wrong' in typed ? typed.wrong : {}
+    if ('wrong' in typed) throw new Error(w('checkFields'))
+    return of ? change(of, typed.body) : create(typed.body)
+  }
+  return (
+    <Form onSubmit={async () => submit()} submit={of ? c('save') : c('create')} dirty={draft.dirty} label={of ? w('discount') : w('add')}>
+      <Section title={w('what')}>
+        <TextField bind={draft.of.title} label={w('name')} hint={w('nameHint')} required max={255} error={error('title')} />
+        <div class="fields">
+          <SelectField bind={kind} label={w('kind')} options={kinds.map((one) => [one, w(`kind.${one}`)])} />
+          {kind.value === 'PERCENT' && (
+            <TextField bind={draft.of.percent} label={w('percent')} inputMode="decimal" code required error={error('percent')} />
+          )}
+          {kind.value === 'FIXED' && (
+            <MoneyField
+              bind={draft.of.amount}
+              label={w('amount')}
+              currency={currency}
+              required
+              hint={w('amountHint')}
+              error={error('amount')}
+            />
+          )}
+        </div>
+        <div class="fields">
+          <SelectField
+            bind={how}
+            label={w('how')}
+            options={[
+              ['CODE', w('byCode')],
+              ['AUTOMATIC', w('automatic')],
+            ]}
+          />
+          {how.value === 'CODE' && (
+            <TextField bind={draft.of.code} label={w('code')} hint={w('codeHint')} required max={64} code error={error('code')} />
+          )}
+        </div>
+        <CheckField bind={draft.of.isActive} label={w('isActive')} hint={w('isActiveHint')} />
+      </Section>
+      <Section title={w('forWhat')} hint={w('forWhatHint')}>
+        <div class="grid">
+          <PickField bind={draft.of.products} max={productsMax} label={w('products')} find={named(findProducts)} />
+          <PickField bind={draft.of.collections} max={collectionsMax} label={w('collections')} find={named(findCollections)} />
+        </div>
+        <MoneyField
+          bind={draft.of.minSubtotal}
+          label={w('minSubtotal')}
+          currency={currency}
+          hint={w('minSubtotalHint')}
+          error={error('minSubtotal')}
+        />
+      </Section>
+      <Section title={w('when')} hint={w('zone', { zone })}>
+        <div class="fields">
+          <TextField
+            bind={draft.of.startsAt}
+            label={w('startsAt')}
+            type="datetime-local"
+            hint={w('startsHint')}
+            error={error('startsAt')}
+          />
+          <TextField bind={draft.of.endsAt} label={w('endsAt')} type="datetime-local" hint={w('endsHint')} error={error('endsAt')} />
+        </div>
+      </Section>
+      <Section title={w('limits')} hint={of?.data.used != null ? w('usedSoFar', { n: of.data.used }) : undefined}>
+        <div class="fields">
+          <NumberField bind={draft.of.usageLimit} label={w('usageLimit')} hint={w('noLimitHint')} max={10} error={error('usageLimit')} />
+          <NumberField
+            bind={draft.of.perCustomerLimit}
+            label={w('perCustomerLimit')}
+            hint={w('noLimitHint')}
+            max={10}
+            error={error('perCustomerLimit')}
+          />
+        </div>
+      </Section>
+    </Form>
+  )
+}
+
+const labels = {
+  title: 'name',
+  code: 'code',
+  kind: 'kind',
+  valueBps: 'takesOff',
+  amount: 'takesOff',
+  minSubtotal: 'minSubtotal',
+  productIds: 'products',
+  collectionIds: 'collections',
+  startsAt: 'startsAt',
+  endsAt: 'endsAt',
+  usageLimit: 'usageLimit',
+  perCustomerLimit: 'perCustomerLimit',
+} as const
+
+/** Of what somebody typed and what is there by now that which differs, in words. */
+function differences(mine: Body, { data, products, collections }: Held): readonly (readonly [string, string, string])[] {
+  const names = new Map([...products, ...collections].map(({ id, text }) => [id, text]))
+  const say = (of: Body, field: (typeof bodyFields)[number]): string => {
+    const value = of[field]
+    if (value === null) return '–'
+    switch (field) {
+      case 'kind':
+        return w(`kind.${of.kind}`)
+      case 'valueBps':
+      case 'amount':
+        return discountValue(of)
+      case 'minSubtotal':
+        return of.minSubtotal ? money(of.minSubtotal) : '–'
+      case 'startsAt':
+      case 'endsAt':
+        return moment(String(value))
+      case 'status':
+        return stateName(of.status)
+      case 'productIds':
+      case 'collectionIds':
+        return (of[field] ?? []).map((id) => names.get(id) ?? id).join(', ')
+      default:
+        return typeof value === 'number' ? number(value) : String(value)
+    }
+  }
+  return bodyFields
+    .filter((field) => JSON.stringify(mine[field]) !== JSON.stringify(data[field]))
+    .map((field) => [field === 'status' ? c('status') : w(labels[field]), say(mine, field), say(data, field)])
+}

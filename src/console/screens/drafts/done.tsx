@@ -1,0 +1,43 @@
+import type { Schema } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
+import { at } from '../../lib/shop.ts'
+import { Money, Note } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { detailOf } from './draft.domain.ts'
+import { w } from './words.ts'
+
+/** A draft that is being paid, or is over: nothing of it can be changed any more. */
+export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
+  <Section title={w('lines')}>
+    <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{w(`became.${of.status === 'OPEN' ? 'EXPIRED' : of.status}`)}</Note>
+    {of.orderId && (
+      <div class="row">
+        <ButtonLink kind="primary" icon="orders" href={at('orders', of.orderId)}>
+          {w('toOrder')}
+        </ButtonLink>
+      </div>
+    )}
+    <Table
+      caption={w('linesTable')}
+      rows={of.lines}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          key: 'product',
+          title: w('product'),
+          main: true,
+          cell: ({ title, variantTitle, sku, variantId }) => (
+            <>
+              <bdi>{title ?? variantId}</bdi> <small class="faint">{detailOf({ variantTitle, sku })}</small>
+            </>
+          ),
+        },
+        { key: 'quantity', title: w('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
+        { key: 'price', title: w('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+        { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+      ]}
+    />
+  </Section>
+)

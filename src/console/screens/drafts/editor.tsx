@@ -1,0 +1,156 @@
+import type { Signal } from '@preact/signals'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { findCustomers } from '../../lib/find.ts'
+import { money } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, shop } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { AddressFields, type AddressForm } from '../../ui/address.tsx'
+import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { PickField } from '../../ui/picker.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from './draft.domain.ts'
+import type { Versioned } from './edit.tsx'
+import { type DraftForm, formOf, nameCustomer, type Says, typedIn } from './form.ts'
+import { LinesField } from './lines.tsx'
+import { w } from './words.ts'
+
+/** The form of a draft, new or open. @param onSaved is told what stands there now */
+export function Editor({ of, onSaved }: { of?: Versioned; onSaved?: (now: Versioned) => void }) {
+  const { route } = useLocation()
+  const currency = of?.data.currency ?? shop.value?.currency ?? 'USD'
+  // What it began with stays, whatever is read meanwhile.
+  const [begun] = useState(() => ({ typed: of ? typedOf(of.data) : nothingTyped, etag: of?.etag ?? '' }))
+  const form = useMemo(() => formOf(begun.typed, shop.value?.country ?? ''), [begun])
+  const once = useIntention()
+  const typed = typedIn(form)
+  const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(begun.typed, currency))
+  const sum = subtotalOf(typed, currency)
+
+  async function create(): Promise<void> {
+    const body = bodyOf(typed, currency)
+    const made = await once(body, (key) => ok(api.POST('/v2/orders/drafts', { params: { header: { 'idempotency-key': key } }, body })))
+    notify(w('made'))
+    route(at('orders', 'drafts', made.id), true)
+  }
+  async function change({ data: { id } }: Versioned): Promise<void> {
+    const body = changeOf(begun.typed, typed, currency)
+    const saved = await saveVersioned(begun.etag, {
+      save: (etag) =>
+        once([body, etag], (key) =>
+          versioned(
+            api.PATCH('/v2/orders/drafts/{id}', {
+              params: { path: { id }, header: { 'idempotency-key': key, ...(etag ? { 'if-match': etag } : {}) } },
+              body,
+            }),
+          ),
+        ),
+      theirs: () => versioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })) as Promise<Versioned>,
+      differences: (theirs) => differencesOf(typed, typedOf(theirs), body),
+      onTheirs: (now) => onSaved?.(now),
+    })
+    if (!saved) return
+    notify(c('saved'))
+    onSaved?.(saved as Versioned)
+  }
+  async function save(): Promise<void> {
+    const wrong = wrongIn(typed, currency)
+    if (wrong) throw new Error(w(`wrong.${wrong.what}`))
+    await (of ? change(of) : create())
+  }
+  return (
+    <Form onSubmit={save} submit={of ? c('save') : w('create')} dirty={isDirty} label={w('draft')}>
+      <Section title={w('lines')}>
+        <LinesField bind={form.lines} currency={currency} />
+        {sum !== undefined && typed.lines.length > 0 && (
+          <p class="end">
+            {w('subtotal')}: <strong>{money({ amount: sum, currency })}</strong>
+          </p>
+        )}
+      </Section>
+      <Who form={form} />
+      <Where form={form} />
+      <Section title={w('more')}>
+        <TextField label={w('discountCode')} bind={form.discountCode} max={64} hint={w('discountHint')} code />
+        <AreaField label={w('note')} bind={form.note} rows={2} max={2000} hint={w('noteHint')} />
+      </Section>
+    </Form>
+  )
+}
+
+function Who({ form }: { form: DraftForm }) {
+  const id = form.customer.value[0]?.id
+  // A draft has a customer's id alone.
+  useEffect(() => {
+    if (id && form.customer.peek()[0]?.text === id)
+      ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } } })).then(
+        (of) => nameCustomer(form, of),
+        () => undefined,
+      )
+  }, [id, form])
+  return (
+    <Section title={w('who')} hint={w('leftOpen')}>
+      <TextField label={w('email')} bind={form.email} type="email" max={254} hint={w('emailHint')} />
+      <PickField label={w('customer')} bind={form.customer} max={1} find={findCustomers} hint={w('customerHint')} />
+    </Section>
+  )
+}
+
+function Where({ form }: { form: DraftForm }) {
+  const methods = useResource('methods', (signal) => ok(api.GET('/shops/v2/shipping-methods', { signal })))
+  const known: readonly Schema<'ShippingMethod'>[] = methods.data.value?.data ?? []
+  const chosen = form.shippingMethod.value
+  const options = known.map(({ code, title }) => [code, title] as const)
+  return (
+    <Section title={w('where')} hint={w('leftOpen')}>
+      <By label={w('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
+      <By label={w('billingAddress')} bind={form.billingBy} of={form.billing} says={['shopper', 'same', 'shop']} />
+      {(known.length > 0 || chosen !== '') && (
+        <SelectField
+          label={w('method')}
+          bind={form.shippingMethod}
+          options={[
+            ['', w('says.shopper')],
+            ...options,
+            ...(chosen && !known.some(({ code }) => code === chosen) ? [[chosen, chosen] as const] : []),
+          ]}
+        />
+      )}
+    </Section>
+  )
+}
+
+const By = ({ label, bind, of, says }: { label: string; bind: Signal<Says>; of: AddressForm; says: readonly Says[] }) => (
+  <>
+    <SelectField label={label} bind={bind} options={says.map((one) => [one, w(`says.${one}`)] as const)} />
+    {bind.value === 'shop' && (
+      <fieldset class="sub" aria-label={label}>
+        <AddressFields of={of} required />
+      </fieldset>
+    )}
+  </>
+)
+
+/** What of a change somebody else has set otherwise meanwhile. */
+function differencesOf(yours: Typed, theirs: Typed, changed: object): readonly (readonly [string, string, string])[] {
+  const lines = ({ lines: all }: Typed) =>
+    all.map(({ title, detail, quantity, price }) => `${quantity} × ${title} ${detail} (${price})`).join('; ')
+  const address = (of: Typed['shippingAddress']) => (of ? Object.values(of).filter(Boolean).join(', ') : '–')
+  const rows: readonly (readonly [keyof Typed, string, string, string])[] = [
+    ['lines', w('lines'), lines(yours), lines(theirs)],
+    ['email', w('email'), yours.email, theirs.email],
+    ['customerId', w('customer'), yours.customerId ?? '', theirs.customerId ?? ''],
+    ['shippingAddress', w('shippingAddress'), address(yours.shippingAddress), address(theirs.shippingAddress)],
+    ['billingAddress', w('billingAddress'), address(yours.billingAddress), address(theirs.billingAddress)],
+    ['shippingMethod', w('method'), yours.shippingMethod, theirs.shippingMethod],
+    ['discountCode', w('discountCode'), yours.discountCode, theirs.discountCode],
+    ['note', w('note'), yours.note, theirs.note],
+  ]
+  const isOther = rows.filter(([name, , mine, there]) => mine !== there || Object.hasOwn(changed, name))
+  return isOther.map(([, name, mine, there]) => [name, mine || '–', there || '–'] as const)
+}

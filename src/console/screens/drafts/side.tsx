@@ -1,0 +1,132 @@
+import { useLocation } from 'preact-iso/router'
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { at } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Address } from '../../ui/address.tsx'
+import { Copyable, Facts, Note, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Section } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { Totals } from '../orders/totals.tsx'
+import { w } from './words.ts'
+
+type Draft = Schema<'DraftOrder'>
+
+/** What a draft comes to, and how it gets to whoever pays it. */
+export const Side = ({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) => (
+  <div class="stack">
+    <Section title={w('comesTo')}>
+      <TotalsOf of={of} />
+      {of.notices.map(({ code, message }) => (
+        <Note key={code} tone="warn">
+          {w(`notice.${code}`)} <bdi>{code === 'DISCOUNT_NOT_COUNTED' ? message : ''}</bdi>
+        </Note>
+      ))}
+    </Section>
+    {of.status === 'OPEN' && <Passing of={of} onChange={onChange} />}
+    <SaidByShopper of={of} />
+    <Deleting of={of} />
+  </div>
+)
+
+function TotalsOf({ of: { totals, discounts } }: { of: Draft }) {
+  const named = [w('discount'), discounts.map(({ code, title }) => code ?? title).join(', ')].filter(Boolean).join(': ')
+  return (
+    <Totals
+      of={[
+        [w('subtotal'), totals.subtotal],
+        ...(totals.discount.amount > 0 ? [[named, totals.discount, 'minus'] as const] : []),
+        [w('shipping'), totals.shipping],
+        [w('tax'), totals.tax],
+        ...(totals.taxIncluded.amount > 0 ? [[w('taxIncluded'), totals.taxIncluded] as const] : []),
+        ...(totals.giftCards.amount > 0 ? [[w('giftCards'), totals.giftCards, 'minus'] as const] : []),
+        [w('total'), totals.total, 'sum'],
+      ]}
+    />
+  )
+}
+
+/** The link by which it is paid: mailed by souk, or passed on by hand. */
+function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) {
+  const once = useIntention()
+  async function send(): Promise<void> {
+    // Sent before, sending again is another intention than the first.
+    await once([of.id, of.sentAt], (key) =>
+      ok(api.POST('/v2/orders/drafts/{id}/send', { params: { path: { id: of.id }, header: { 'idempotency-key': key } } })),
+    )
+    notify(w('mailed'))
+    await onChange()
+  }
+  return (
+    <Section title={w('payLink')} hint={w('payLinkHint')}>
+      <Copyable text={of.payUrl} label={w('payLink')} />
+      <div class="row">
+        <a class="button" href={of.payUrl} target="_blank" rel="noreferrer">
+          {w('look')}
+        </a>
+        <Button kind="primary" onPress={send} disabled={of.email === null}>
+          {of.sentAt ? w('sendAgain') : w('send')}
+        </Button>
+      </div>
+      {of.email === null && <p class="hint">{w('noEmail')}</p>}
+      <Facts
+        of={[
+          [w('sent'), of.sentAt ? <When at={of.sentAt} /> : w('never')],
+          [w('expires'), <When at={of.expiresAt} />],
+        ]}
+      />
+    </Section>
+  )
+}
+
+/** What whoever pays has said by now, of what the shop left open. */
+function SaidByShopper({ of }: { of: Draft }) {
+  const said = (name: Draft['settled'][number]) => !of.settled.includes(name)
+  const facts = [
+    ...(of.email !== null && said('email') ? [[w('email'), <bdi>{of.email}</bdi>] as const] : []),
+    ...(of.shippingAddress && said('shippingAddress') ? [[w('shippingAddress'), <Address of={of.shippingAddress} />] as const] : []),
+    ...(of.billingAddress && said('billingAddress') ? [[w('billingAddress'), <Address of={of.billingAddress} />] as const] : []),
+    ...(of.shippingMethod !== null && said('shippingMethod') ? [[w('method'), <bdi>{of.shippingMethod}</bdi>] as const] : []),
+  ]
+  return facts.length === 0 ? null : (
+    <Section title={w('saidByShopper')}>
+      <Facts of={facts} />
+    </Section>
+  )
+}
+
+function Deleting({ of }: { of: Draft }) {
+  const { route } = useLocation()
+  if (of.status === 'PENDING_PAYMENT' || of.status === 'COMPLETED') return null
+  async function remove(): Promise<void> {
+    // What is deleted is what is shown here, and not what somebody has made of it meanwhile.
+    const { data, etag } = await versioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id: of.id } } }))
+    const isSeen = data?.updatedAt === of.updatedAt
+    if (
+      !(await confirm({
+        title: w('deleteTitle'),
+        body: (
+          <>
+            <p>{w('deleteText')}</p>
+            {!isSeen && <Note tone="warn">{w('changedMeanwhile')}</Note>}
+          </>
+        ),
+        action: c('delete'),
+        danger: true,
+      }))
+    )
+      return
+    await api.DELETE('/v2/orders/drafts/{id}', { params: { path: { id: of.id }, header: { 'if-match': etag } } })
+    notify(w('deleted'))
+    route(at('orders', 'drafts'), true)
+  }
+  return (
+    <div class="row">
+      <Button kind="danger" onPress={remove}>
+        {w('delete')}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,117 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
+import { customerChoice, findCustomers } from '../../lib/find.ts'
+import { timeZone } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { at, shop } from '../../lib/shop.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c } from '../../lib/words/common.ts'
+import { Copyable, Money, Note } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { confirm, Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { MoneyField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { type Choice, PickField } from '../../ui/picker.tsx'
+import { cardBody, readable, type Wrong } from './card.domain.ts'
+import { w } from './words.ts'
+
+type Issued = Schema<'IssuedGiftCard'>
+
+/** Issues a card, and then shows its code: this once. @param customerId whom it is for, to begin with */
+export function Issue({ customerId, onIssued, onClose }: { customerId: string | undefined; onIssued: () => unknown; onClose: () => void }) {
+  const issued = useSignal<Issued | undefined>(undefined)
+  async function leave() {
+    if (await confirm({ title: w('leaveTitle'), body: <p>{w('leaveText')}</p>, action: w('leave'), otherwise: w('stay'), danger: true }))
+      onClose()
+  }
+  return issued.value ? (
+    <Dialog title={w('issuedTitle')} onClose={leave}>
+      <Once of={issued.value} onClose={onClose} />
+    </Dialog>
+  ) : (
+    <FormDialog title={w('issue')} onClose={onClose}>
+      <IssueForm
+        customerId={customerId}
+        onIssued={(card) => {
+          issued.value = card
+          return onIssued()
+        }}
+      />
+    </FormDialog>
+  )
+}
+
+const Once = ({ of, onClose }: { of: Issued; onClose: () => void }) => (
+  <div class="stack">
+    <p>
+      <Money of={of.balance} />
+    </p>
+    <p class="code-once" dir="ltr">
+      {readable(of.code)}
+    </p>
+    <Copyable text={of.code} label={w('code')} />
+    <Note tone="warn">{w('once')}</Note>
+    <div class="form-actions">
+      <Button kind="primary" onPress={onClose}>
+        {w('haveIt')}
+      </Button>
+      <ButtonLink href={at('gift-cards', of.id)}>{w('toCard')}</ButtonLink>
+    </div>
+  </div>
+)
+
+/** Reads who it is for, where the address says so. */
+function useCustomer(id: string | undefined, into: Signal<readonly Choice[]>): void {
+  useEffect(() => {
+    if (!id) return
+    const asking = new AbortController()
+    ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal: asking.signal })).then(
+      (of) => {
+        into.value = [customerChoice(of)]
+      },
+      () => undefined,
+    )
+    return () => asking.abort()
+  }, [id])
+}
+
+function IssueForm({ customerId, onIssued }: { customerId: string | undefined; onIssued: (card: Issued) => unknown }) {
+  const currency = shop.value?.currency ?? 'USD'
+  const zone = timeZone()
+  const draft = useDraft('issue', { amount: '', expiresAt: '', note: '' })
+  const customer = useSignal<readonly Choice[]>([])
+  const wrong = useSignal<Wrong>({})
+  const once = useIntention()
+  useCustomer(customerId, customer)
+  async function issue() {
+    const typed = cardBody(draft.now(), { currency, zone, now: serverNow() })
+    wrong.value = 'wrong' in typed ? typed.wrong : {}
+    if ('wrong' in typed) throw new Error(w('checkFields'))
+    const body = { ...typed.body, customerId: customer.value[0]?.id ?? null }
+    const card = await once(body, (key) => ok(api.POST('/giftcard', { params: { header: { 'idempotency-key': key } }, body })))
+    draft.reset(draft.now())
+    await onIssued(card)
+  }
+  return (
+    <Form onSubmit={issue} submit={w('issueNow')} dirty={draft.dirty} label={w('issue')}>
+      <MoneyField
+        bind={draft.of.amount}
+        label={w('amount')}
+        currency={currency}
+        required
+        error={wrong.value.amount && c('notAmount', { currency })}
+      />
+      <TextField
+        bind={draft.of.expiresAt}
+        label={w('expires')}
+        type="datetime-local"
+        hint={w('expiresHint', { zone })}
+        error={wrong.value.expiresAt && w(wrong.value.expiresAt === 'past' ? 'past' : 'notMoment')}
+      />
+      <PickField bind={customer} max={1} label={w('for')} hint={w('forHint')} find={findCustomers} />
+      <TextField bind={draft.of.note} label={w('note')} hint={w('noteHint')} max={500} />
+    </Form>
+  )
+}

@@ -1,0 +1,40 @@
+import { useSignal } from '@preact/signals'
+import { api, ok } from '../../lib/api.ts'
+import { money } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { Note } from '../../ui/bits.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { notify } from '../../ui/toast.tsx'
+import type { Doing } from './kit.tsx'
+import { isCancellable, leftOf } from './refund.domain.ts'
+import { w } from './words.ts'
+
+/** Calls an order off: this window is the question, since it cannot be undone. */
+export function CancelDialog({ of, onClose, onDone }: Doing) {
+  const reason = useSignal('')
+  const once = useIntention()
+  const left = leftOf(of)
+  const amount = { amount: left.captured + left.onCards, currency: of.currency }
+  async function cancel(): Promise<void> {
+    const body = reason.value.trim() === '' ? {} : { reason: reason.value.trim() }
+    const after = await once(body, (key) =>
+      ok(api.POST('/v2/orders/{id}/cancel', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
+    )
+    notify(after.status === 'CANCELLED' ? w('cancelled') : w('cancelling'))
+    await onDone()
+  }
+  return (
+    <Dialog title={w('cancelTitle', { number: `#${of.number}` })} onClose={onClose}>
+      {isCancellable(of) ? (
+        <p>{of.status === 'PENDING_PAYMENT' ? w('cancelUnpaid') : w('cancelPaid', { amount: money(amount) })}</p>
+      ) : (
+        <Note tone="warn">{w('notCancellable')}</Note>
+      )}
+      <Form onSubmit={cancel} submit={w('cancelNow')} danger label={w('cancel')} dirty={reason.value !== ''}>
+        <TextField label={w('reason')} hint={w('reasonHint')} bind={reason} max={500} />
+      </Form>
+    </Dialog>
+  )
+}

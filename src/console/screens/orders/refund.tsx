@@ -1,0 +1,148 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { api, ok } from '../../lib/api.ts'
+import { money, moneyText, number, parseMoney } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { c } from '../../lib/words/common.ts'
+import { Note } from '../../ui/bits.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { type Doing, type Line, LineName, type Order } from './kit.tsx'
+import { type Asked, amountOf, bodyOf, type Preview, previewOf, unitsLeft, type Way } from './refund.domain.ts'
+import { unitsIn } from './sending.domain.ts'
+import { Totals } from './totals.tsx'
+import { useUnits } from './units.ts'
+import { w } from './words.ts'
+
+const ways: readonly Way[] = ['lines', 'amount', 'all']
+
+/** Gives money back: of some lines, an amount, or all; with what comes of it before it is done. */
+export function RefundDialog({ of, onClose, onDone }: Doing) {
+  const way = useSignal<Way>('lines')
+  const units = useUnits(of.lines, () => '')
+  const restock = useSignal(true)
+  const amount = useSignal('')
+  const reason = useSignal('')
+  const once = useIntention()
+  const typed = of.lines.map((line) => ({ line, left: unitsLeft(of, line), n: unitsIn(units.of(line).value, unitsLeft(of, line)) }))
+  const asked: Asked =
+    way.value === 'all'
+      ? { way: 'all' }
+      : way.value === 'amount'
+        ? { way: 'amount', amount: parseMoney(amount.value, of.currency) }
+        : {
+            way: 'lines',
+            lines: typed
+              .filter(({ n }) => n !== 0)
+              .map(({ line, n = Number.NaN }) => ({ lineId: line.id, quantity: n, restock: restock.value })),
+          }
+  const preview = previewOf(of, asked)
+  async function refund(): Promise<void> {
+    if (preview.problem) throw new Error(problemText(preview, of))
+    const body = bodyOf(asked, reason.value)
+    const made = await once(body, (key) =>
+      ok(api.POST('/v2/orders/{id}/refunds', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
+    )
+    notify(w(`refund.${made.status}`, { amount: money(made.amount) }))
+    await onDone()
+  }
+  return (
+    <Dialog title={w('refundTitle', { number: `#${of.number}` })} onClose={onClose} wide>
+      <Form
+        onSubmit={refund}
+        danger
+        submit={preview.problem ? w('refund') : w('refundNow', { amount: money({ amount: preview.total, currency: of.currency }) })}
+        label={w('refundTitle', { number: `#${of.number}` })}
+        dirty={units.isDirty() || amount.value !== '' || reason.value !== ''}
+      >
+        <Ways bind={way} />
+        {way.value === 'lines' && (
+          <>
+            <ul class="picked-lines">
+              {typed.map(({ line, left, n }) => (
+                <RefundLine key={line.id} of={of} line={line} left={left} n={n} bind={units.of(line)} />
+              ))}
+            </ul>
+            <CheckField bind={restock} label={w('restock')} hint={w('restockHint')} />
+          </>
+        )}
+        {way.value === 'amount' && (
+          <MoneyField
+            label={w('amount')}
+            currency={of.currency}
+            bind={amount}
+            hint={w('amountHint', { amount: moneyText({ amount: preview.rest + preview.total, currency: of.currency }) })}
+            error={amount.value !== '' && preview.problem === 'notAmount' ? c('notAmount', { currency: of.currency }) : undefined}
+            required
+          />
+        )}
+        <TextField label={w('reason')} hint={w('reasonHint')} bind={reason} max={500} />
+        <PreviewOf of={preview} order={of} />
+      </Form>
+    </Dialog>
+  )
+}
+
+const Ways = ({ bind }: { bind: Signal<Way> }) => (
+  <fieldset class="field choices">
+    <legend>{w('refundWhat')}</legend>
+    {ways.map((one) => (
+      <label key={one} class="choice">
+        <input type="radio" name="way" checked={bind.value === one} onChange={() => (bind.value = one)} />
+        <span>{w(`way.${one}`)}</span>
+      </label>
+    ))}
+  </fieldset>
+)
+
+function RefundLine({ of, line, left, n, bind }: { of: Order; line: Line; left: number; n: number | undefined; bind: Signal<string> }) {
+  const { currency } = of
+  if (left === 0)
+    return (
+      <li>
+        <LineName of={line} />
+        <span class="faint">{w('allRefunded')}</span>
+      </li>
+    )
+  return (
+    <li>
+      <LineName of={line} />
+      <NumberField label={w('quantity')} bind={bind} error={n === undefined ? w('atMost', { n: left }) : undefined} />
+      <span class="faint">
+        {w('ofLeft', { n: number(left) })}
+        {n !== undefined && n > 0 && ` · ${money({ amount: amountOf(of, line, n), currency })}`}
+      </span>
+    </li>
+  )
+}
+
+function problemText({ problem }: Preview, { currency }: Order): string {
+  if (problem === 'notAmount') return c('notAmount', { currency })
+  return problem === 'tooMuch' ? w('tooMuch') : w('nothingChosen')
+}
+
+/** What comes of it: where the money goes, and what is left. */
+function PreviewOf({ of, order }: { of: Preview; order: Order }) {
+  const { currency } = order
+  const by = order.payments.find(({ captured }) => captured.amount > 0)
+  return (
+    <section class="preview" aria-label={w('preview')} aria-live="polite">
+      {of.problem ? (
+        <p class="faint">{problemText(of, order)}</p>
+      ) : (
+        <>
+          <Totals
+            of={[
+              ...(of.captured > 0 ? [[w('backBy', { processor: by?.processor ?? '' }), { amount: of.captured, currency }] as const] : []),
+              ...(of.onCards > 0 ? [[w('backToCards'), { amount: of.onCards, currency }] as const] : []),
+              [w('refundTotal'), { amount: of.total, currency }, 'sum'],
+              [w('restAfter'), { amount: of.rest, currency }],
+            ]}
+          />
+          <Note>{w('refundNote')}</Note>
+        </>
+      )}
+    </section>
+  )
+}

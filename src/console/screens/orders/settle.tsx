@@ -1,0 +1,37 @@
+import { useSignal } from '@preact/signals'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { money } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { w } from './words.ts'
+
+/** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */
+export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refund'>; onClose: () => void; onDone: () => Promise<void> }) {
+  const reference = useSignal('')
+  const once = useIntention()
+  async function settle(): Promise<void> {
+    const body = { reference: reference.value.trim() }
+    const path = { id: refund.orderId, refundId: refund.id }
+    await once(body, (key) =>
+      ok(
+        api.POST('/v2/orders/{id}/refunds/{refundId}/settled', {
+          params: { path, header: { 'idempotency-key': key } },
+          body,
+        }),
+      ),
+    )
+    notify(w('settled'))
+    await onDone()
+  }
+  return (
+    <Dialog title={w('settleTitle')} onClose={onClose}>
+      <p>{w('settleText', { amount: money(refund.amount) })}</p>
+      <Form onSubmit={settle} submit={w('settleNow')} label={w('settleTitle')} dirty={reference.value !== ''}>
+        <TextField label={w('settleReference')} hint={w('settleHint')} bind={reference} max={200} required />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,38 @@
+/** What happened to an order and what was noted of it, as one story. */
+
+import type { Money } from '../../lib/amounts.ts'
+import type { Schema } from '../../lib/api.ts'
+
+type Order = Schema<'Order'>
+
+export type Happening =
+  | { readonly kind: 'note'; readonly id: string; readonly at: string; readonly text: string; readonly actor: string }
+  | {
+      readonly kind: 'event'
+      readonly id: string
+      readonly at: string
+      readonly type: string
+      /** What it was of money. */
+      readonly amount?: Money
+      /** What else is told of it, in the words of the API. */
+      readonly told: readonly string[]
+    }
+
+/** Of these details the story tells: the others are ids of what stands elsewhere on the page. */
+const toldOf = ['processor', 'carrier', 'trackingNumber', 'code', 'reason', 'reference'] as const
+
+const isMoney = (value: unknown): value is Money => typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value
+
+/** The newest first; what happened at the same moment in the order in which it was written. */
+export function timelineOf({ events, notes = [] }: Pick<Order, 'events' | 'notes'>): readonly Happening[] {
+  const happened = events.map(({ type, at, detail }, place): Happening => {
+    const money = [detail['amount'], detail['total']].find(isMoney)
+    const told = toldOf.map((name) => detail[name]).filter((value): value is string => typeof value === 'string' && value !== '')
+    return { kind: 'event', id: `${place}`, at, type, told, ...(money ? { amount: money } : {}) }
+  })
+  const noted = notes.map(({ id, at, text, actor }): Happening => ({ kind: 'note', id, at, text, actor }))
+  return [...happened, ...noted]
+    .map((one, place) => ({ one, place }))
+    .sort((a, b) => Date.parse(b.one.at) - Date.parse(a.one.at) || b.place - a.place)
+    .map(({ one }) => one)
+}

@@ -1,0 +1,85 @@
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { api, ok } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { mayManage } from '../../lib/shop.ts'
+import { Money, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { AreaField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import type { Order } from './kit.tsx'
+import { type Happening, timelineOf } from './timeline.domain.ts'
+import { w } from './words.ts'
+
+const shownAtFirst = 30
+
+/** What happened to an order and what its shop's people noted, the newest first. */
+export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<void> }) {
+  const all = timelineOf(of)
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? all : all.slice(0, shownAtFirst)
+  return (
+    <Section title={w('timeline')}>
+      {mayManage.value && <NoteForm orderId={of.id} onChange={onChange} />}
+      <ol class="timeline">
+        {shown.map((one) => (
+          <li key={`${one.kind}${one.id}`}>
+            <Told of={one} />
+          </li>
+        ))}
+      </ol>
+      {shown.length < all.length && <Button onPress={() => setWhole(true)}>{w('timelineAll', { n: all.length })}</Button>}
+    </Section>
+  )
+}
+
+function Told({ of }: { of: Happening }) {
+  if (of.kind === 'note')
+    return (
+      <>
+        <p class="note-text">
+          <bdi>{of.text}</bdi>
+        </p>
+        <small class="faint">
+          {w('noted')} <When at={of.at} />
+        </small>
+      </>
+    )
+  const key = `event.${of.type}`
+  return (
+    <>
+      <span>
+        {w.has(key) ? w(key) : of.type} {of.amount && <Money of={of.amount} />}
+      </span>
+      {of.told.map((text, place) => (
+        <small key={place} class="told">
+          <bdi>{text}</bdi>
+        </small>
+      ))}
+      <small class="faint">
+        <When at={of.at} />
+      </small>
+    </>
+  )
+}
+
+function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Promise<void> }) {
+  const text = useSignal('')
+  const once = useIntention()
+  async function note(): Promise<void> {
+    const body = { text: text.value.trim() }
+    await once(body, (key) =>
+      ok(api.POST('/v2/orders/{id}/notes', { params: { path: { id: orderId }, header: { 'idempotency-key': key } }, body })),
+    )
+    text.value = ''
+    notify(w('noteAdded'))
+    await onChange()
+  }
+  return (
+    <Form onSubmit={note} submit={w('noteAdd')} label={w('note')} dirty={text.value !== ''}>
+      <AreaField label={w('note')} hint={w('noteHint')} bind={text} rows={2} max={1000} required />
+    </Form>
+  )
+}

@@ -1,0 +1,19 @@
+import type { Money as Amount } from '../../lib/format.ts'
+import { Money } from '../../ui/bits.tsx'
+
+/** Amounts that come to a sum, one under the other. */
+export const Totals = ({ of }: { of: readonly (readonly [name: string, amount: Amount, look?: 'sum' | 'minus'])[] }) => (
+  <dl class="totals">
+    {of.map(([name, amount, look], place) => (
+      <div key={place} class={look === 'sum' ? 'sum' : undefined}>
+        <dt>
+          <bdi>{name}</bdi>
+        </dt>
+        <dd>
+          {look === 'minus' && '−'}
+          <Money of={amount} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+)

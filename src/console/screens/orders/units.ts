@@ -1,0 +1,17 @@
+import { type Signal, signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+
+/** What is typed for each line, by its id; a line that comes meanwhile begins with `first` of it. */
+export function useUnits<Line extends { readonly id: string }>(lines: readonly Line[], first: (line: Line) => string) {
+  const kept = useRef(new Map<string, { readonly begun: string; readonly typed: Signal<string> }>()).current
+  function of(line: Line): Signal<string> {
+    const known = kept.get(line.id)
+    if (known) return known.typed
+    const begun = first(line)
+    const typed = signal(begun)
+    kept.set(line.id, { begun, typed })
+    return typed
+  }
+  for (const line of lines) of(line)
+  return { of, isDirty: () => [...kept.values()].some(({ begun, typed }) => typed.value !== begun) }
+}

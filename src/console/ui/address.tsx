@@ -1,0 +1,66 @@
+/** Postal addresses, as they are shown and typed. */
+import { type Signal, signal } from '@preact/signals'
+import type { Schema } from '../lib/api.ts'
+import { country } from '../lib/format.ts'
+import { countryOptions } from '../lib/places.ts'
+import { c } from '../lib/words/common.ts'
+import { SelectField, TextField } from './fields.tsx'
+
+type Postal = Schema<'PostalAddress'>
+
+/** An address, line by line: the country is said in the reader's language, the rest stands as it was typed. */
+export const Address = ({ of }: { of: Postal }) => (
+  <address>
+    {[
+      of.name,
+      of.company,
+      of.line1,
+      of.line2,
+      [of.postalCode, of.city].filter(Boolean).join(' '),
+      of.province,
+      country(of.countryCode),
+      of.phone,
+    ]
+      .filter(Boolean)
+      .map((line, place) => (
+        <span key={place}>
+          <bdi>{line}</bdi>
+        </span>
+      ))}
+  </address>
+)
+
+const names = ['name', 'company', 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode', 'phone'] as const
+/** What is typed of an address. */
+export type AddressForm = { readonly [Name in (typeof names)[number]]: Signal<string> }
+
+/** Fields that hold an address, or nothing of one. */
+export const addressForm = (of: Postal | null, countryCode = ''): AddressForm =>
+  Object.fromEntries(names.map((name) => [name, signal(of?.[name] ?? (name === 'countryCode' ? countryCode : ''))])) as AddressForm
+
+/** What was typed, as the API takes it; null where it is nothing but a country. */
+export function addressOf(form: AddressForm): Postal | null {
+  const typed = Object.fromEntries(names.map((name) => [name, form[name].value.trim() || null])) as {
+    [Name in keyof Postal]: string | null
+  }
+  if (names.every((name) => name === 'countryCode' || typed[name] === null)) return null
+  return { ...typed, name: typed.name ?? '', line1: typed.line1 ?? '', city: typed.city ?? '', countryCode: typed.countryCode ?? '' }
+}
+
+/** The fields of an address. Which of them a country wants, souk says. */
+export function AddressFields({ of, required }: { of: AddressForm; required?: boolean }) {
+  const wanted = required ? { required: true } : {}
+  return (
+    <div class="fields">
+      <TextField label={c('address.name')} bind={of.name} max={200} {...wanted} />
+      <TextField label={c('address.company')} bind={of.company} max={200} />
+      <TextField label={c('address.line1')} bind={of.line1} max={200} {...wanted} />
+      <TextField label={c('address.line2')} bind={of.line2} max={200} />
+      <TextField label={c('address.postalCode')} bind={of.postalCode} max={20} />
+      <TextField label={c('address.city')} bind={of.city} max={100} {...wanted} />
+      <TextField label={c('address.province')} bind={of.province} max={100} />
+      <SelectField label={c('address.countryCode')} bind={of.countryCode} options={[['', '–'], ...countryOptions()]} />
+      <TextField label={c('address.phone')} bind={of.phone} type="tel" max={40} />
+    </div>
+  )
+}

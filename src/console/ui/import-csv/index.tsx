@@ -1,0 +1,243 @@
+/** Imports a CSV: looks first at what would come of it, then does it, and says row by row what could not be taken. */
+import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { pathWith } from '../../lib/api.ts'
+import { saveCsv } from '../../lib/csv.ts'
+import { holdDirty } from '../../lib/dirty.ts'
+import { bytes, number, percent } from '../../lib/format.ts'
+import { useEvents } from '../../lib/live.ts'
+import { Refused } from '../../lib/refused.ts'
+import { upload } from '../../lib/upload.ts'
+import { Facts, Note } from '../bits.tsx'
+import { Button } from '../button.tsx'
+import { CheckField, FileField } from '../fields.tsx'
+import { Section } from '../page.tsx'
+import { Problem } from '../problem.tsx'
+import { Table } from '../table.tsx'
+import { i } from './words.ts'
+
+type Said = { readonly row: number; readonly column?: string; readonly message: string }
+/** What every import answers; one that answers more shows it by `facts`. */
+export type ImportAnswer = {
+  readonly dryRun: boolean
+  readonly rows: number
+  readonly created: number
+  readonly updated: number
+  readonly skipped: number
+  readonly failed: number
+  readonly errors: readonly Said[]
+  readonly errorsTruncated: boolean
+  readonly notices?: readonly Said[]
+}
+/** A switch of an import, under the name that its query has. */
+export type ImportOption = {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  /** Has a meaning only where this other one is on. */
+  readonly beside?: string
+}
+type Under = { readonly dryRun: boolean; readonly phase: 'sending' | 'working'; readonly part?: number; readonly rows?: number }
+type Ended = { readonly text: string } | { readonly error: unknown }
+
+/**
+ * @param path of the import's route
+ * @param kind as its `import.*` events call it
+ * @param facts what its answer has beside the counts that all have
+ * @param onDone told after something was stored
+ */
+export function ImportCsv<Answer extends ImportAnswer>({
+  path,
+  kind,
+  options,
+  hint,
+  facts = () => [],
+  onDone,
+}: {
+  path: string
+  kind: string
+  options: readonly ImportOption[]
+  hint?: ComponentChildren
+  facts?: (answer: Answer) => readonly (readonly [name: string, value: ComponentChildren])[]
+  onDone?: (answer: Answer) => void
+}) {
+  const file = useSignal<File | undefined>(undefined)
+  const chosen = useSignal<Readonly<Record<string, boolean>>>({})
+  const under = useSignal<Under | undefined>(undefined)
+  const answer = useSignal<{ of: Answer; asked: string } | undefined>(undefined)
+  const ended = useSignal<Ended | undefined>(undefined)
+  const stopping = useRef<AbortController | undefined>(undefined)
+  const result = useRef<HTMLDivElement>(null)
+  const name = useRef(Symbol('import'))
+
+  const isOn = ({ name: of, beside }: ImportOption) => !!chosen.value[of] && (beside === undefined || !!chosen.value[beside])
+  const switches = () => Object.fromEntries(options.filter(isOn).map((one) => [one.name, true]))
+  const asked = JSON.stringify(switches())
+
+  useEffect(() => holdDirty(name.current, under.value !== undefined), [under.value])
+  useEffect(
+    () => () => {
+      holdDirty(name.current, false)
+      stopping.current?.abort()
+    },
+    [],
+  )
+  useEffect(() => {
+    if (answer.value || ended.value) result.current?.focus()
+  }, [answer.value, ended.value])
+  useEvents(['import.*'], ({ event, data }) => {
+    if (under.value?.phase !== 'working' || data['kind'] !== kind || event !== 'import.progress') return
+    const [read, all, rows] = [Number(data['bytesRead']), Number(data['bytes']), Number(data['rows'])]
+    under.value = { ...under.value, rows, ...(all > 0 ? { part: Math.min(1, read / all) } : {}) }
+  })
+
+  async function send(dryRun: boolean): Promise<void> {
+    if (!file.value || under.value) return
+    const mine = new AbortController()
+    stopping.current = mine
+    answer.value = undefined
+    ended.value = undefined
+    let arrived = false
+    under.value = { dryRun, phase: 'sending', part: 0 }
+    try {
+      const of = await upload<Answer>(pathWith(path, { ...switches(), ...(dryRun && { dryRun }) }), file.value, {
+        type: 'text/csv',
+        signal: mine.signal,
+        onProgress(part) {
+          arrived = part >= 1
+          under.value = arrived ? { dryRun, phase: 'working' } : { dryRun, phase: 'sending', part }
+        },
+      })
+      answer.value = { of, asked }
+      if (!dryRun) onDone?.(of)
+    } catch (error) {
+      const broke = error instanceof Refused ? error.status === 0 : mine.signal.aborted
+      if (!broke) ended.value = { error }
+      else if (!arrived || dryRun) ended.value = mine.signal.aborted ? { text: i('notSent') } : { error }
+      else ended.value = { text: i(mine.signal.aborted ? 'stopped' : 'unknown') }
+    } finally {
+      under.value = undefined
+    }
+  }
+
+  function take([fresh]: readonly File[]): void {
+    file.value = fresh
+    answer.value = undefined
+    ended.value = undefined
+  }
+  const checked = answer.value?.of.dryRun === true && answer.value.asked === asked ? answer.value.of : undefined
+  const takeable = checked ? checked.rows - checked.failed : 0
+  return (
+    <>
+      <Section hint={hint}>
+        {file.value ? (
+          <div class="row">
+            <bdi>{i('chosen', { name: file.value.name.slice(0, 120), size: bytes(file.value.size) })}</bdi>
+            {!under.value && <Button onPress={() => take([])}>{i('another')}</Button>}
+          </div>
+        ) : (
+          <FileField label={i('file')} accept=".csv,text/csv" onFiles={take} />
+        )}
+        {options.map((option) => (
+          <CheckField
+            key={option.name}
+            bind={switchOf(chosen, option.name)}
+            label={option.label}
+            hint={option.hint}
+            disabled={under.value !== undefined || (option.beside !== undefined && !chosen.value[option.beside])}
+          />
+        ))}
+        {file.value && !under.value && (
+          <div class="form-actions">
+            <Button kind={checked ? 'plain' : 'primary'} onPress={() => send(true)}>
+              {i('check')}
+            </Button>
+            {checked && (
+              <Button kind="primary" disabled={takeable === 0} onPress={() => send(false)}>
+                {i('runFor', { n: takeable })}
+              </Button>
+            )}
+          </div>
+        )}
+        {!checked && !under.value && <p class="hint">{i('checkHint')}</p>}
+        {under.value && <Working of={under.value} onStop={() => stopping.current?.abort()} />}
+      </Section>
+      <div ref={result} tabIndex={-1} class="form-problem loaded">
+        {ended.value && ('text' in ended.value ? <Note tone="warn">{ended.value.text}</Note> : <Problem error={ended.value.error} />)}
+        {answer.value?.of.dryRun && answer.value.asked !== asked && <Note tone="warn">{i('stale')}</Note>}
+        {answer.value && <Answered of={answer.value.of} facts={facts(answer.value.of)} />}
+      </div>
+    </>
+  )
+}
+
+/** One switch of several that stand together, as a field wants it. */
+const switchOf = (all: Signal<Readonly<Record<string, boolean>>>, name: string) =>
+  ({
+    get value() {
+      return all.value[name] ?? false
+    },
+    set value(isOn: boolean) {
+      all.value = { ...all.value, [name]: isOn }
+    },
+  }) as Signal<boolean>
+
+function Working({ of: { phase, part, rows }, onStop }: { of: Under; onStop: () => void }) {
+  const text = phase === 'sending' ? i('sent') : i('working')
+  return (
+    <div class="stack">
+      <p role="status">{text}</p>
+      <p class="faint">
+        {part !== undefined && percent(part)} {rows !== undefined && i('rowsSoFar', { n: rows })}
+      </p>
+      <progress aria-label={text} {...(part === undefined ? {} : { value: part })} max={1} />
+      <div>
+        <Button onPress={onStop}>{i('stop')}</Button>
+      </div>
+    </div>
+  )
+}
+
+function Answered({ of, facts }: { of: ImportAnswer; facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map((name) => [i(name), number(of[name])] as const)
+  return (
+    <>
+      <Section title={of.dryRun ? i('wouldBe') : i('was')}>
+        <Facts of={[...counts, ...facts]} />
+        {of.failed === 0 && of.dryRun && <Note tone="good">{i('wouldBeGood')}</Note>}
+      </Section>
+      <Rows title={i('errors')} of={of.errors} capped={of.errorsTruncated} />
+      <Rows title={i('notices')} of={of.notices ?? []} />
+    </>
+  )
+}
+
+const shownMax = 200
+
+function Rows({ title, of, capped }: { title: string; of: readonly Said[]; capped?: boolean }) {
+  if (of.length === 0) return null
+  const cells = of.map(({ row, column, message }) => [row, column ?? null, message] as const)
+  return (
+    <Section
+      title={title}
+      actions={
+        <Button icon="download" onPress={() => saveCsv('import.csv', [i('row'), i('column'), i('message')], cells)}>
+          {i('errorsCsv')}
+        </Button>
+      }
+    >
+      {capped && <Note tone="warn">{i('errorsCapped')}</Note>}
+      <Table
+        caption={i('byRow', { title })}
+        rows={of.slice(0, shownMax)}
+        rowKey={(one) => `${one.row} ${one.column} ${one.message}`}
+        columns={[
+          { key: 'row', title: i('row'), main: true, cell: ({ row }) => number(row) },
+          { key: 'column', title: i('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
+          { key: 'message', title: i('message'), cell: ({ message }) => <bdi>{message}</bdi> },
+        ]}
+      />
+    </Section>
+  )
+}

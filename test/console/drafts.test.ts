@@ -1,0 +1,126 @@
+/** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
+import { describe, expect, test } from 'bun:test'
+import { windowOf } from '../../src/console/lib/window.ts'
+import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from '../../src/console/screens/drafts/draft.domain.ts'
+import { waitingOf } from '../../src/console/screens/home/waiting.domain.ts'
+
+const line = (quantity: string, price: string, variantId = 'var_1') => ({ variantId, title: 'Mug', detail: '', quantity, price })
+const typed = (more: Partial<Typed> = {}): Typed => ({ ...nothingTyped, lines: [line('2', '10.50')], ...more })
+const address = {
+  name: 'Noor',
+  company: null,
+  line1: '1 Quay Street',
+  line2: null,
+  city: 'Portland',
+  province: null,
+  postalCode: null,
+  countryCode: 'US',
+  phone: null,
+}
+
+describe('a draft', () => {
+  test('is sent in minor units, and says nothing of what is left to whoever pays', () => {
+    expect(bodyOf(typed({ email: ' a@example.com ' }), 'USD')).toEqual({
+      lines: [{ variantId: 'var_1', quantity: 2, unitPrice: { amount: 1_050, currency: 'USD' } }],
+      email: 'a@example.com',
+      customerId: null,
+      shippingAddress: null,
+      billingAddress: null,
+      shippingMethod: null,
+      discountCode: null,
+      note: null,
+    })
+    expect(bodyOf(typed({ lines: [line('1', '10,5')] }), 'KWD').lines[0]?.unitPrice?.amount).toBe(10_500)
+    expect(bodyOf(typed({ lines: [line('1', '1050')] }), 'JPY').lines[0]?.unitPrice?.amount).toBe(1_050)
+    expect(bodyOf(typed({ lines: [line('1', '')] }), 'USD').lines).toEqual([{ variantId: 'var_1', quantity: 1 }])
+  })
+
+  test('says where something cannot be', () => {
+    expect(wrongIn(typed(), 'USD')).toBeUndefined()
+    expect(wrongIn(nothingTyped, 'USD')).toEqual({ what: 'noLines' })
+    for (const quantity of ['', '0', '1.5', '10000', 'x', '-1'])
+      expect(wrongIn(typed({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
+    for (const price of ['x', '1.234', '-1', '1e3', '999999999999999999'])
+      expect(wrongIn(typed({ lines: [line('1', price)] }), 'USD')?.what).toBe('price')
+    expect(wrongIn(typed({ lines: [line('1', '1.5')] }), 'JPY')?.what).toBe('price')
+  })
+
+  test('changes what was changed alone', () => {
+    const begun = typed({ email: 'a@example.com', shippingAddress: address })
+    expect(changeOf(begun, begun, 'USD')).toEqual({})
+    expect(changeOf(begun, { ...begun, email: '' }, 'USD')).toEqual({ email: null })
+    expect(changeOf(begun, { ...begun, lines: [line('3', '10.50')] }, 'USD')).toEqual({
+      lines: [{ variantId: 'var_1', quantity: 3, unitPrice: { amount: 1_050, currency: 'USD' } }],
+    })
+    expect(changeOf(begun, { ...begun, shippingAddress: null }, 'USD')).toEqual({ shippingAddress: null })
+  })
+
+  test('shows of what whoever pays may say only what the shop has said', () => {
+    const draft = {
+      settled: ['email'],
+      lines: [
+        {
+          variantId: 'var_1',
+          title: null,
+          variantTitle: 'Default Title',
+          sku: 'M-1',
+          quantity: 2,
+          unitPrice: { amount: 5, currency: 'USD' },
+        },
+      ],
+      email: 'a@example.com',
+      customerId: null,
+      shippingAddress: address,
+      billingAddress: null,
+      shippingMethod: 'post',
+      discountCode: null,
+      note: 'x',
+    } as unknown as Parameters<typeof typedOf>[0]
+    expect(typedOf(draft)).toEqual({
+      ...nothingTyped,
+      lines: [{ variantId: 'var_1', title: 'var_1', detail: 'M-1', quantity: '2', price: '0.05' }],
+      email: 'a@example.com',
+      note: 'x',
+    })
+  })
+
+  test('is summed up where that can be told', () => {
+    expect(subtotalOf(typed({ lines: [line('2', '10.50'), line('1', '0.01', 'var_2')] }), 'USD')).toBe(2_101)
+    expect(subtotalOf(typed({ lines: [line('2', '')] }), 'USD')).toBeUndefined()
+    expect(subtotalOf(typed({ lines: [line('x', '1')] }), 'USD')).toBeUndefined()
+  })
+})
+
+test('the days of the home page stand in its address', () => {
+  const today = (before: number) => `day-${before}`
+  expect(windowOf({}, undefined, today)).toEqual({ days: 30 })
+  expect(windowOf({ days: '7' }, undefined, today)).toEqual({ days: 7, startDate: 'day-6', endDate: 'day-0' })
+  expect(windowOf({ days: '90' }, undefined, today)).toEqual({ days: 90, startDate: 'day-89', endDate: 'day-0' })
+  expect(windowOf({ days: 'x', from: '2026-01-01' }, undefined, today)).toEqual({ days: 30 })
+  expect(windowOf({ days: '7', from: '2026-01-01', to: '2026-02-01' }, undefined, today)).toEqual({
+    days: undefined,
+    startDate: '2026-01-01',
+    endDate: '2026-02-01',
+  })
+})
+
+test('what waits is what there is of it, the urgent first', () => {
+  const none = { total: 0 }
+  const counts = {
+    ordersToSend: { total: 1_000, totalCapped: true },
+    paymentsProcessing: none,
+    ordersStuck: none,
+    refundsManual: { total: 2 },
+    refundsClaimable: none,
+    disputes: none,
+    drafts: none,
+    lowStock: null,
+    webhooks: { disabled: 1, failing: 0, undelivered: none },
+  } as unknown as Parameters<typeof waitingOf>[0]
+  expect(waitingOf(counts).map(({ name, n, capped }) => [name, n, capped])).toEqual([
+    ['refundsManual', 2, false],
+    ['ordersToSend', 1_000, true],
+    ['webhooksDisabled', 1, false],
+  ])
+  expect(waitingOf({ ...counts, webhooks: null }).map(({ name }) => name)).not.toContain('webhooksDisabled')
+})

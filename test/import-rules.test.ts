@@ -138,7 +138,7 @@ const rules: readonly Rule[] = [
     files: /^src\/console\//,
     may: [
       /^src\/console\//,
-      /^src\/lib\/(decimal|money|rounding)\.ts$/,
+      /^src\/lib\/(country-code|csv-line|decimal|money|processor-keys|provinces|rounding|shipping-offers)\.ts$/,
       /^(preact(\/hooks)?|preact-iso(\/[\w-]+)?|@preact\/signals|uplot(\/dist\/uPlot\.min\.css)?|openapi-fetch|eventsource-parser(\/stream)?)$/,
     ],
   },

@@ -36,17 +36,27 @@ const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractio
 /** A part of one, such as 0.034, as a percentage. */
 export const percent = (value: number): string => ratio.format(value)
 
+const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
-export const percentOfBps = (bps: number): string => ratio.format(bps / 10_000)
+export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
 
-/** The shop's, where the page is about one that has one; else the browser's. */
-const zone = (): string => (shop.value as { timeZone?: string } | undefined)?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+/** The shop's, where the page is about one; else the browser's. */
+const zone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** By which clock moments are shown and typed. */
 export const timeZone = (): string => zone()
 
-const moments = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone }))
-const days = kept((timeZone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone }))
+/** In that time zone, or in UTC where this browser knows no such one: it may be older than the server. */
+const dated = (options: Intl.DateTimeFormatOptions) =>
+  kept((timeZone) => {
+    try {
+      return new Intl.DateTimeFormat(language, { ...options, timeZone })
+    } catch {
+      return new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' })
+    }
+  })
+const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
+const days = dated({ dateStyle: 'medium' })
 export const moment = (iso: string): string => moments(zone()).format(new Date(iso))
 export const dayOf = (iso: string): string => days(zone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */

@@ -23,6 +23,7 @@ type Job = {
 export const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
 /** souk takes no more: what is larger is not sent in vain. */
 const bytesMax = 10 * 1024 * 1024
+const bytesText = () => bytes(10_000_000)
 const atOnce = 3
 
 /**
@@ -74,7 +75,7 @@ export function Uploads({
     stopping.current.set(id, stop)
     change(id, { state: 'sending', part: 0, error: undefined })
     try {
-      if (file.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytes(bytesMax) }), undefined, null, null)
+      if (file.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytesText() }), undefined, null, null)
       const media = await upload<Media>('/media', file, {
         type: file.type || 'application/octet-stream',
         signal: stop.signal,
@@ -116,7 +117,7 @@ export function Uploads({
         accept={pictureTypes}
         multiple={!single}
         onFiles={add}
-        hint={hint ?? c('pictureHint', { max: bytes(bytesMax) })}
+        hint={hint ?? c('pictureHint', { max: bytesText() })}
       />
       {jobs.current.length > 0 && (
         <ul class="stack" aria-label={label}>

@@ -1,6 +1,191 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../collections/words.ts'
+import { useComputed, useSignal } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLocation, useRoute } from 'preact-iso/router'
+import { api, newKey, ok, type Schema, versioned } from '../../lib/api.ts'
+import { draftOf, fill, textsOf } from '../../lib/draft.ts'
+import { localMoment } from '../../lib/moments.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page } from '../../ui/page.tsx'
+import { notify, showProblem } from '../../ui/toast.tsx'
+import { blank, type CollectionText, changeBody, createBody, textOf, type Wrong } from './draft.domain.ts'
+import { CollectionFields } from './fields.tsx'
+import { OrderedProducts } from './ordered-products.tsx'
+import { Published } from './published.tsx'
+import { CollectionView } from './view.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Known = Schema<'CollectionWithProductIds'>
+type Versioned = { readonly data: Known; readonly etag: string }
+
+const back = () => ({ href: at('collections'), text: w('title') })
+const ifMatch = (etag: string | undefined) => (etag ? { 'if-match': etag } : {})
+
+/** @throws Error that something is to be put right */
+function ready<Body>({ body, wrong }: { body: Body; wrong: Wrong }, mark: (wrong: Wrong) => void): Body {
+  mark(wrong)
+  if (Object.keys(wrong).length > 0) throw new Error(w('fix'))
+  return body
+}
+
+const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
+  versioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
+const putProducts = (id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
+  versioned(
+    api.PUT('/collection-v2/{id}/products', { params: { path: { id }, header: ifMatch(etag) }, body: { productIds: [...productIds] } }),
+  ) as Promise<Versioned>
+
+export default function EditCollection() {
+  const { id = '' } = useRoute().params
+  if (id === 'new') return <NewCollection />
+  return <KnownCollection id={id} />
+}
+
+function NewCollection() {
+  const { route } = useLocation()
+  const [draft] = useState(() => draftOf<CollectionText>(blank))
+  const productIds = useSignal<readonly string[]>([])
+  const [wrong, mark] = useState<Wrong>({})
+  const intention = useRef({ key: newKey(), of: '' })
+  const dirty = useComputed(() => productIds.value.length > 0 || JSON.stringify(textsOf(draft)) !== JSON.stringify(blank))
+  async function save(): Promise<void> {
+    const body = ready(createBody(textsOf(draft)), mark)
+    const of = JSON.stringify(body)
+    if (intention.current.of !== of) intention.current = { key: newKey(), of }
+    const { data, etag } = await versioned(
+      api.POST('/collection-v2', { params: { header: { 'idempotency-key': intention.current.key } }, body }),
+    )
+    const { id } = data as Schema<'Collection'>
+    try {
+      if (productIds.value.length > 0) await putProducts(id, productIds.value, etag)
+      notify(w('created'))
+    } catch (error) {
+      // It is there: what is missing is added on its own page.
+      notify(w('createdWithout'))
+      showProblem(error)
+    }
+    route(at('collections', id), true)
+  }
+  return (
+    <Page title={w('new')} back={back()}>
+      <div class="long-form">
+        <Form onSubmit={save} submit={w('create')} dirty={dirty.value} label={w('new')}>
+          <CollectionFields draft={draft} wrong={wrong} />
+          <OrderedProducts ids={productIds} />
+        </Form>
+      </div>
+    </Page>
+  )
+}
+
+function KnownCollection({ id }: { id: string }) {
+  const { route } = useLocation()
+  const known = useResource(id, (signal) => read(id, signal))
+  const of = known.data.value
+  async function remove(): Promise<void> {
+    const sure = await confirm({ title: w('removeTitle'), body: <p>{w('removeText')}</p>, action: w('remove'), danger: true })
+    if (!sure || !of) return
+    await ok(api.DELETE('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(of.etag) } }))
+    notify(w('removed'))
+    route(at('collections'), true)
+  }
+  const title = of?.data.title.trim() || w('title')
+  return (
+    <Page
+      title={title.length > 120 ? `${title.slice(0, 120)}…` : title}
+      back={back()}
+      subtitle={of && <Published at={of.data.publishedAt} />}
+      actions={
+        of &&
+        mayManage.value && (
+          <Button kind="danger" onPress={remove}>
+            {w('remove')}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={known}>
+        {(now) => (mayManage.value ? <KnownForm now={now} onChanged={known.put} /> : <CollectionView of={now.data} />)}
+      </Loaded>
+    </Page>
+  )
+}
+
+function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versioned) => void }) {
+  const { id } = now.data
+  const [draft] = useState(() => draftOf<CollectionText>(textOf(now.data, localMoment)))
+  const productIds = useSignal<readonly string[]>(now.data.productIds)
+  const before = useSignal(now)
+  const [wrong, mark] = useState<Wrong>({})
+  const was = useComputed(() => textOf(before.value.data, localMoment))
+  const hasOtherProducts = useComputed(() => productIds.value.join() !== before.value.data.productIds.join())
+  const dirty = useComputed(() => hasOtherProducts.value || JSON.stringify(textsOf(draft)) !== JSON.stringify(was.value))
+  function take(fresh: Versioned): void {
+    before.value = fresh
+    fill(draft, textOf(fresh.data, localMoment))
+    productIds.value = fresh.data.productIds
+  }
+  useEffect(() => {
+    if (now.etag !== before.peek().etag && !dirty.peek()) take(now)
+  }, [now.etag])
+
+  async function send(etag: string | undefined): Promise<Versioned> {
+    const body = ready(changeBody(textsOf(draft), was.value, Date.now()), mark)
+    const wantsProducts = hasOtherProducts.value
+    let version = etag
+    if (Object.keys(body).length > 0) {
+      const changed = await versioned(api.PATCH('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(version) }, body }))
+      version = changed.etag
+      // What comes next may be refused: this much is saved.
+      before.value = { data: { ...before.value.data, ...(changed.data as Schema<'Collection'>) }, etag: version }
+    }
+    return wantsProducts ? putProducts(id, productIds.value, version) : read(id)
+  }
+  async function save(): Promise<void> {
+    const saved = await saveVersioned<Versioned, Known>(before.value.etag, {
+      save: send,
+      theirs: () => read(id),
+      differences: (theirs) => differencesOf(textsOf(draft), productIds.value, theirs),
+      onTheirs: (theirs) => {
+        take(theirs)
+        onChanged(theirs)
+      },
+    })
+    if (!saved) return
+    take(saved)
+    onChanged(saved)
+    notify(c('saved'))
+  }
+  return (
+    <div class="long-form">
+      <Form onSubmit={save} dirty={dirty.value} label={w('basics')}>
+        <CollectionFields draft={draft} wrong={wrong} isKnown />
+        <OrderedProducts ids={productIds} />
+      </Form>
+    </div>
+  )
+}
+
+function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Known): (readonly [string, string, string])[] {
+  const there = textOf(theirs, localMoment)
+  const names = [
+    ['title', w('name')],
+    ['handle', w('handle')],
+    ['descriptionHtml', w('description')],
+    ['imageUrl', w('picture')],
+    ['imageAlt', w('alt')],
+    ['publishedAt', w('publishedAt')],
+  ] as const
+  const rows = names.map(([name, title]) => [title, mine[name].slice(0, 200), there[name].slice(0, 200)] as const)
+  const products = (of: readonly string[]) => w('products', { n: of.length })
+  const isOther = ids.join() !== theirs.productIds.join()
+  const order = ids.length === theirs.productIds.length ? `${w('order')} ` : ''
+  return [
+    ...rows.filter(([, yours, other]) => yours !== other),
+    ...(isOther ? [[w('productsTitle'), `${order}${products(ids)}`, products(theirs.productIds)] as const] : []),
+  ]
 }

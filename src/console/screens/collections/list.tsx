@@ -1,6 +1,77 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../collections/words.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { Published } from './published.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Collection = Schema<'Collection'>
+
+const columns = (): readonly Column<Collection>[] => [
+  {
+    key: 'title',
+    title: w('name'),
+    main: true,
+    cell: ({ title, image }) => (
+      <span class="named">
+        <Picture url={image?.url} />
+        <bdi class="cut">{title}</bdi>
+      </span>
+    ),
+  },
+  { key: 'published', title: w('published'), cell: ({ publishedAt }) => <Published at={publishedAt} /> },
+  { key: 'changed', title: w('changed'), cell: ({ updatedAt }) => <When at={updatedAt} /> },
+]
+
+export default function Collections() {
+  const query = useQuery()
+  const collections = useResource(String(query.page), (signal) =>
+    ok(api.GET('/collection-v2', { params: { query: { page: query.page } }, signal })),
+  )
+  const create = (
+    <ButtonLink icon="plus" kind="primary" href={at('collections', 'new')}>
+      {w('new')}
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title={w('title')}
+      actions={
+        mayManage.value && (
+          <>
+            <Button icon="download" onPress={() => download('/collection-v2', 'collections.csv', 'text/csv')}>
+              {c('download')}
+            </Button>
+            {create}
+          </>
+        )
+      }
+    >
+      <Loaded of={collections}>
+        {(list) =>
+          list.data.length === 0 ? (
+            <Empty icon="tag" title={w('none')} text={w('noneText')} action={mayManage.value && create} />
+          ) : (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('collections', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

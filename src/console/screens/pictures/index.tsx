@@ -1,6 +1,91 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../pictures/words.ts'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { bytes, moment } from '../../lib/format.ts'
+import { ownPicture } from '../../lib/picture.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { c } from '../../lib/words/common.ts'
+import { Copyable, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { Pager } from '../../ui/table.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { Uploads } from '../../ui/uploads.tsx'
+import { sizeOf } from './dialog.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Media = Schema<'Media'>
+
+/** The shop's pictures. One that a product shows is not deleted: souk says which product that is. */
+export default function Pictures() {
+  const query = useQuery()
+  const pictures = useResource(String(query.page), (signal) =>
+    ok(api.GET('/media', { params: { query: { page: query.page, limit: 24 } }, signal })),
+  )
+  async function remove(one: Media): Promise<void> {
+    const sure = await confirm({
+      title: w('removeTitle'),
+      body: (
+        <>
+          <Picture url={one.url} large />
+          <p>{w('removeText')}</p>
+        </>
+      ),
+      action: c('delete'),
+      danger: true,
+    })
+    if (!sure) return
+    await ok(api.DELETE('/media/{name}', { params: { path: { name: one.id } } }))
+    notify(w('removed'))
+    await pictures.reload()
+  }
+  return (
+    <Page
+      title={w('title')}
+      subtitle={w('text')}
+      actions={
+        <Button icon="download" onPress={() => download(pathWith('/media'), 'pictures.csv', 'text/csv')}>
+          {c('download')}
+        </Button>
+      }
+    >
+      <Section title={w('add')}>
+        <Uploads label={w('add')} onDone={() => pictures.reload()} />
+      </Section>
+      <Loaded of={pictures}>
+        {(list) =>
+          list.data.length === 0 ? (
+            <Empty icon="upload" title={w('none')} text={w('noneText')} />
+          ) : (
+            <>
+              <ul class="gallery" aria-label={w('title')}>
+                {list.data.map((one) => (
+                  <li key={one.id} class="card tile">
+                    <a
+                      href={ownPicture(one.url) ?? one.url}
+                      target="_blank"
+                      rel="noreferrer"
+                      aria-label={`${w('open')}: ${moment(one.createdAt)}`}
+                    >
+                      <Picture url={one.url} large />
+                    </a>
+                    <small class="faint">
+                      <When at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
+                    </small>
+                    <span class="row tight">
+                      <Copyable text={one.url} label={w('address')} />
+                      <Button kind="quiet" icon="close" label={w('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
+                    </span>
+                  </li>
+                ))}
+              </ul>
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,6 +1,186 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../products/words.ts'
+import { useComputed, useSignal } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLocation, useRoute } from 'preact-iso/router'
+import { api, newKey, versioned } from '../../lib/api.ts'
+import { useEvents, useLive } from '../../lib/live.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage, shop } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { State } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { differencesOf } from './differences.ts'
+import { createEditor, type Editor } from './editor.ts'
+import { type Figures, ProductForm } from './form.tsx'
+import { change, create, NotReady, type Versioned } from './save.ts'
+import { ProductView } from './view.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const currencyOf = () => shop.value?.currency ?? 'USD'
+const back = () => ({ href: at('products'), text: w('toAll') })
+const explain = () => w('fixFields', { n: 1 })
+
+/** Marks the fields that cannot be sent, and says how many they are. */
+async function marking<Answer>(editor: Editor, send: () => Promise<Answer>): Promise<Answer> {
+  editor.wrong.value = {}
+  try {
+    return await send()
+  } catch (error) {
+    if (!(error instanceof NotReady)) throw error
+    editor.wrong.value = error.wrong
+    throw new Error('rows' in error.wrong ? w('noVariants') : w('fixFields', { n: Object.keys(error.wrong).length }))
+  }
+}
+
+export default function EditProduct() {
+  const { id } = useRoute().params
+  return id === undefined ? <NewProduct /> : <KnownProduct id={id} />
+}
+
+function NewProduct() {
+  const { route } = useLocation()
+  const [editor] = useState(() => createEditor(undefined))
+  // What is sent again after a broken connection is the same product; what was changed meanwhile is another request.
+  const intention = useRef({ key: newKey(), of: '' })
+  const none = useSignal<Figures>(new Map())
+  async function save(): Promise<void> {
+    const text = editor.text.value
+    const of = JSON.stringify(text)
+    if (intention.current.of !== of) intention.current = { key: newKey(), of }
+    const { data } = await marking(editor, () => create(text, currencyOf(), intention.current.key, explain()))
+    notify(w('created'))
+    route(at('products', data.id), true)
+  }
+  return (
+    <Page title={w('newTitle')} back={back()}>
+      <ProductForm editor={editor} figures={none} currency={currencyOf()} onSave={save} submit={w('create')} />
+    </Page>
+  )
+}
+
+function KnownProduct({ id }: { id: string }) {
+  const known = useResource(
+    id,
+    (signal) => versioned(api.GET('/product-v2/{id}', { params: { path: { id } }, signal })) as Promise<Versioned>,
+  )
+  const figures = useSignal<Figures>(new Map())
+  const of = known.data.value?.data
+  useEffect(() => {
+    if (of) figures.value = new Map(of.variants.map(({ id: variant, onHand, reserved }) => [variant, { onHand, reserved }]))
+  }, [of])
+  const isOurs = ({ data }: { data: Readonly<Record<string, unknown>> }) => data['productId'] === id
+  useEvents(['stock.*'], (happened) => {
+    const { variantId, onHand, reserved } = happened.data
+    if (!isOurs(happened) || typeof variantId !== 'string' || typeof onHand !== 'number' || typeof reserved !== 'number') return
+    figures.value = new Map([...figures.value, [variantId, { onHand, reserved }]])
+  })
+  useLive(['import.finished'], known.reload)
+  const title = of ? of.title.trim() || w('notNamed') : w('product')
+  return (
+    <Page
+      title={title.length > 120 ? `${title.slice(0, 120)}…` : title}
+      back={back()}
+      subtitle={of && <State of={of.status} />}
+      actions={of && mayManage.value && <Archive of={known.data.value as Versioned} onChanged={known.put} />}
+    >
+      <Loaded of={known}>
+        {(now) =>
+          mayManage.value ? (
+            <KnownForm now={now} figures={figures} onChanged={known.put} />
+          ) : (
+            <ProductView of={now.data} figures={figures} />
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Takes a product out of the shop, and puts it back. */
+function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: (now: Versioned) => void }) {
+  const { id, status } = data
+  const params = { path: { id }, header: { 'if-match': etag } }
+  async function archive(): Promise<void> {
+    const now = (await versioned(api.DELETE('/product-v2/{id}', { params }))) as Versioned
+    onChanged(now)
+    notify(w('archived'), {
+      undo: async () =>
+        onChanged((await versioned(api.PATCH('/product-v2/{id}', { params: { path: { id } }, body: { status } }))) as Versioned),
+    })
+  }
+  return status === 'ARCHIVED' ? null : <Button onPress={archive}>{w('archive')}</Button>
+}
+
+function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { value: Figures }; onChanged: (now: Versioned) => void }) {
+  const { id } = now.data
+  const [editor] = useState(() => createEditor(now.data))
+  const isDirty = editor.isDirty.value
+  // What the fields were filled with. Another version is put into them, unless somebody is typing.
+  const filled = useRef(now.etag)
+  const [isStale, setStale] = useState(false)
+  useEffect(() => {
+    if (now.etag === filled.current) return
+    if (editor.isDirty.peek() && filled.current !== '') return setStale(true)
+    take(now)
+  }, [now.etag])
+  function take(fresh: Versioned): void {
+    filled.current = fresh.etag
+    setStale(false)
+    editor.load(fresh.data)
+  }
+  const removedIds = useComputed(() => editor.removed.value.map((row) => row.id).filter((one) => one !== undefined))
+
+  async function save(): Promise<void> {
+    const removed = new Set(removedIds.value)
+    const sure =
+      removed.size === 0 ||
+      (await confirm({
+        title: w('removeTitle', { n: removed.size }),
+        body: <p>{w('removeText')}</p>,
+        action: w('removeAction'),
+        danger: true,
+      }))
+    if (!sure) return
+    let version = filled.current
+    const saved = await marking(editor, () =>
+      saveVersioned<Versioned, Versioned['data']>(version, {
+        save: (etag) =>
+          change(
+            { id, text: editor.text.value, before: editor.before(), removed: [...removed] },
+            currencyOf(),
+            etag ?? version,
+            explain(),
+            (variant, one) => {
+              // Gone for good, even where what follows is refused.
+              removed.delete(variant)
+              version = one.etag
+              filled.current = one.etag
+            },
+          ),
+        theirs: () => versioned(api.GET('/product-v2/{id}', { params: { path: { id } } })) as Promise<Versioned>,
+        differences: (theirs) => differencesOf(editor.text.value, theirs, currencyOf()),
+        onTheirs: (theirs) => {
+          take(theirs)
+          onChanged(theirs)
+        },
+      }),
+    )
+    if (!saved) return
+    take(saved)
+    onChanged(saved)
+    notify(c('saved'))
+  }
+  return (
+    <>
+      {isStale && isDirty && (
+        <div class="note warn" role="status">
+          {w('changedMeanwhile')}
+        </div>
+      )}
+      <ProductForm editor={editor} figures={figures} currency={currencyOf()} onSave={save} known={now.data} />
+    </>
+  )
 }

@@ -1,6 +1,114 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../products/words.ts'
+import { useSignal } from '@preact/signals'
+import { api, ok, pathWith } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { Choose, Chosen, type ChosenProducts } from './chosen.tsx'
+import { columns, type Product, productStatuses } from './columns.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const limit = 20
+
+/** What was chosen stays chosen over the pages of the list, as long as one is in it. */
+const nothing = (): ChosenProducts => new Map()
+
+export default function Products() {
+  const query = useQuery()
+  const { q, status, vendor, type, tag, sku } = query.of
+  const asked = { q, status: status as Product['status'] | undefined, vendor, type, tag, sku }
+  const isFiltered = Object.values(asked).some(Boolean)
+  const chosen = useSignal(nothing())
+  const products = useResource(JSON.stringify([asked, query.page]), (signal) =>
+    ok(api.GET('/product-v2', { params: { query: { ...asked, page: query.page, limit } as object }, signal })),
+  )
+  useLive(
+    ['stock.*', 'import.finished'],
+    products.reload,
+    ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
+  )
+  const choosing: Column<Product>[] = mayManage.value
+    ? [{ key: 'choose', title: w('pick'), cell: (product) => <Choose product={product} chosen={chosen} /> }]
+    : []
+  return (
+    <Page
+      title={w('title')}
+      actions={
+        mayManage.value && (
+          <>
+            <Button icon="download" onPress={() => download(pathWith('/product-v2', asked), 'products.csv', 'text/csv')}>
+              {c('download')}
+            </Button>
+            <ButtonLink icon="upload" href={at('products', 'import')}>
+              {w('import')}
+            </ButtonLink>
+            <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
+              {w('new')}
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      <Filters
+        query={query}
+        search={w('search')}
+        filters={[
+          { name: 'status', label: c('status'), options: productStatuses.map((one) => [one, stateName(one)]) },
+          { name: 'vendor', label: w('vendor') },
+          { name: 'type', label: w('type') },
+          { name: 'tag', label: w('tag') },
+          { name: 'sku', label: w('sku') },
+        ]}
+      />
+      <Loaded of={products}>
+        {(list) =>
+          list.data.length === 0 && !isFiltered && query.page === 1 ? (
+            <Empty
+              icon="products"
+              title={w('none')}
+              text={w('noneText')}
+              action={
+                mayManage.value && (
+                  <span class="row">
+                    <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
+                      {w('new')}
+                    </ButtonLink>
+                    <ButtonLink icon="upload" href={at('products', 'import')}>
+                      {w('import')}
+                    </ButtonLink>
+                  </span>
+                )
+              }
+            />
+          ) : list.data.length === 0 ? (
+            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
+          ) : (
+            <>
+              {mayManage.value && <Chosen chosen={chosen} here={list.data} onChanged={products.reload} />}
+              <Table
+                caption={w('title')}
+                columns={[...choosing, ...columns()]}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('products', id)}
+              />
+              <Pager of={isFiltered ? list : reaching(list)} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Without a filter only some are counted, and further pages are there all the same. */
+function reaching<List extends { data: readonly unknown[]; page: number; pages: number; totalCapped?: true }>(list: List): List {
+  if (!list.totalCapped) return list
+  return { ...list, pages: Math.max(list.pages, list.data.length === limit ? list.page + 1 : list.page) }
 }

@@ -1,6 +1,72 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../products/words.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { number } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Low = Schema<'LowStock'>
+
+/** What a variant without options is called by souk. */
+const noName = 'Default Title'
+
+const columns = (): readonly Column<Low>[] => [
+  { key: 'title', title: w('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'variant', title: w('variant'), cell: ({ variantTitle }) => variantTitle !== noName && <bdi class="cut">{variantTitle}</bdi> },
+  { key: 'sku', title: w('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
+  {
+    key: 'onHand',
+    title: w('onHand'),
+    end: true,
+    cell: ({ onHand }) => <span class={onHand <= 0 ? 'state bad' : 'state warn'}>{number(onHand)}</span>,
+  },
+  { key: 'reserved', title: w('reserved'), end: true, cell: ({ reserved }) => number(reserved) },
+  { key: 'at', title: w('lowStockAt'), end: true, cell: ({ lowStockAt }) => number(lowStockAt) },
+]
+
+/** Variants of which there are few, the fewest first; each leads to where it is counted. */
+export default function LowStock() {
+  const query = useQuery()
+  const low = useResource(String(query.page), (signal) =>
+    ok(api.GET('/product-v2/low-stock', { params: { query: { page: query.page } }, signal })),
+  )
+  useLive(['stock.*', 'import.finished'], low.reload)
+  return (
+    <Page
+      title={w('lowTitle')}
+      subtitle={w('lowText')}
+      actions={
+        mayManage.value && (
+          <Button icon="download" onPress={() => download('/product-v2/low-stock', 'low-stock.csv', 'text/csv')}>
+            {c('download')}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={low}>
+        {(list) =>
+          list.data.length === 0 ? (
+            <Empty icon="check" title={w('noLow')} text={w('noLowText')} />
+          ) : (
+            <>
+              <Table
+                caption={w('lowTitle')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ variantId }) => variantId}
+                href={({ productId, variantId }) => at('products', productId, 'variants', variantId, 'stock')}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

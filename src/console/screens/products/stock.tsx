@@ -1,6 +1,107 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../products/words.ts'
+import { useRoute } from 'preact-iso/router'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { number } from '../../lib/format.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Facts, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { StockForm } from './stock-form.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Change = Schema<'StockChange'>
+
+const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
+const columns = (): readonly Column<Change>[] => [
+  { key: 'at', title: w('when'), main: true, cell: ({ at }) => <When at={at} /> },
+  { key: 'delta', title: w('change'), end: true, cell: ({ delta }) => signed(delta) },
+  { key: 'onHand', title: w('after'), end: true, cell: ({ onHand }) => number(onHand) },
+  { key: 'reason', title: w('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+  { key: 'actor', title: w('by'), cell: ({ actor }) => (actor === 'system' ? w('bySystem') : <code>{actor}</code>) },
+]
+
+/** The stock of one variant: how many there are, what changed it by hand, and the form for that. */
+export default function Stock() {
+  const { id = '', variant: variantId = '' } = useRoute().params
+  const query = useQuery()
+  const path = { id, variantId }
+  const product = useResource(id, (signal) => ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal })))
+  const history = useResource(`${variantId} ${query.page}`, (signal) =>
+    ok(api.GET('/product-v2/{id}/variants/{variantId}/stock', { params: { path, query: { page: query.page } }, signal })),
+  )
+  const reload = () => Promise.all([product.reload(), history.reload()])
+  useLive(['stock.*', 'import.finished'], reload, ({ event, data }) => event.startsWith('import.') || data['variantId'] === variantId)
+  const of = product.data.value
+  const variant = of?.variants.find((one) => one.id === variantId)
+  const name = of && variant ? [of.title, of.variants.length > 1 ? variant.title : ''].filter(Boolean).join(' · ') : ''
+  return (
+    <Page
+      title={w('stockTitle')}
+      subtitle={<bdi class="cut">{name}</bdi>}
+      back={{ href: at('products', id), text: of ? of.title.slice(0, 60) : w('product') }}
+      actions={
+        mayManage.value && (
+          <Button
+            icon="download"
+            onPress={() => download(pathWith(`/product-v2/${id}/variants/${variantId}/stock`), 'stock-history.csv', 'text/csv')}
+          >
+            {c('download')}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={product}>
+        {({ variants }) => {
+          const shown = variants.find((one) => one.id === variantId)
+          if (!shown) return <Empty icon="products" title={w('noVariant')} text={w('noVariantText')} />
+          const { onHand, reserved, trackInventory, allowBackorder, lowStockAt, sku } = shown
+          return (
+            <div class="columns">
+              <Section title={w('now')}>
+                <div aria-live="polite">
+                  <Facts
+                    of={[
+                      [w('onHand'), <strong>{number(onHand)}</strong>],
+                      [w('reserved'), number(reserved)],
+                      [w('free'), number(onHand - reserved)],
+                      [w('lowStockAt'), lowStockAt === null ? undefined : number(lowStockAt)],
+                      [w('track'), trackInventory ? c('yes') : c('no')],
+                      [w('backorder'), allowBackorder ? c('yes') : c('no')],
+                      [w('sku'), sku === null ? undefined : <bdi>{sku}</bdi>],
+                    ]}
+                  />
+                </div>
+              </Section>
+              {mayManage.value && (
+                <Section title={w('changeStock')}>
+                  <StockForm path={path} onChanged={reload} />
+                </Section>
+              )}
+            </div>
+          )
+        }}
+      </Loaded>
+      {!product.error.value && (
+        <Section title={w('history')} hint={w('historyHint')}>
+          <Loaded of={history}>
+            {(list) =>
+              list.data.length === 0 ? (
+                <Empty icon="clock" title={w('noHistory')} text={w('noHistoryText')} />
+              ) : (
+                <>
+                  <Table caption={w('history')} columns={columns()} rows={list.data} rowKey={({ id }) => id} />
+                  <Pager of={list} query={query} />
+                </>
+              )
+            }
+          </Loaded>
+        </Section>
+      )}
+    </Page>
+  )
 }

@@ -2,5 +2,20 @@ import type { Translation } from '../../../lib/words.ts'
 import type en from './en.ts'
 
 export default {
-  title: 'Pictures',
+  title: 'الصور',
+  text: 'كل ما رفعه هذا المتجر، الأحدث أولًا.',
+  add: 'رفع صور',
+  none: 'لا صور بعد',
+  noneText: 'ما ترفعه هنا أو مع منتج يمكن أن يظهر في أي منتج أو مجموعة أو مقال.',
+  choose: 'اختيار صور',
+  chosen: 'أُخذت',
+  take: 'أخذ صورة {at}، {size}',
+  open: 'فتح',
+  size: '{width} × {height}',
+  address: 'العنوان',
+  removeTitle: 'حذف هذه الصورة؟',
+  removeText: 'لن يعرض عنوانها شيئًا بعد الآن. لا يمكن التراجع عن ذلك، لكن يمكن رفع الصورة من جديد.',
+  removed: 'حُذفت الصورة',
+  remove: 'حذف صورة {at}',
+  added: 'الصورة موجودة الآن',
 } satisfies Translation<typeof en>

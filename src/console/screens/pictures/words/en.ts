@@ -1,3 +1,18 @@
 export default {
   title: 'Pictures',
+  text: 'All that this shop has handed in, the newest first.',
+  add: 'Hand in pictures',
+  none: 'No pictures yet',
+  noneText: 'What you hand in here, or with a product, can be shown by any product, collection or article.',
+  choose: 'Choose pictures',
+  chosen: 'Taken',
+  take: 'Take the picture of {at}, {size}',
+  open: 'Open',
+  size: '{width} × {height}',
+  address: 'Address',
+  removeTitle: 'Delete this picture?',
+  removeText: 'Its address will show nothing any more. This cannot be undone, but the picture may be handed in again.',
+  removed: 'The picture is gone',
+  remove: 'Delete the picture of {at}',
+  added: 'The picture is there',
 } as const

@@ -2,5 +2,20 @@ import type { Translation } from '../../../lib/words.ts'
 import type en from './en.ts'
 
 export default {
-  title: 'Pictures',
+  title: 'Зураг',
+  text: 'Энэ дэлгүүрийн оруулсан бүх зураг, шинэ нь эхэндээ.',
+  add: 'Зураг оруулах',
+  none: 'Зураг алга',
+  noneText: 'Энд эсвэл бараатай хамт оруулсан зургийг аль ч бараа, цуглуулга, нийтлэлд харуулж болно.',
+  choose: 'Зураг сонгох',
+  chosen: 'Авсан',
+  take: '{at}-ны зургийг авах, {size}',
+  open: 'Нээх',
+  size: '{width} × {height}',
+  address: 'Хаяг',
+  removeTitle: 'Энэ зургийг устгах уу?',
+  removeText: 'Түүний хаяг юу ч харуулахгүй болно. Үүнийг буцаах боломжгүй, гэхдээ зургийг дахин оруулж болно.',
+  removed: 'Зураг устлаа',
+  remove: '{at}-ны зургийг устгах',
+  added: 'Зураг нэмэгдлээ',
 } satisfies Translation<typeof en>

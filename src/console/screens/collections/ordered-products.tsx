@@ -1,0 +1,155 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { findProducts } from '../../lib/find.ts'
+import { at } from '../../lib/shop.ts'
+import { State } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { moved, Ordered } from '../../ui/ordered.tsx'
+import { Empty, Section } from '../../ui/page.tsx'
+import { Picker } from '../../ui/picker.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { productsMax } from './draft.domain.ts'
+import { w } from './words.ts'
+
+type Product = Schema<'Product'>
+/** So many are drawn, and read by their ids, at a time. */
+const windowSize = 30
+const atOnce = 6
+
+/** What products are called, read once they are to be shown; null where one cannot be read. */
+export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, Product | null>> {
+  const known = useSignal<ReadonlyMap<string, Product | null>>(new Map())
+  const key = ids.join()
+  useEffect(() => {
+    const asking = new AbortController()
+    async function readAll(): Promise<void> {
+      const wanted = ids.filter((id) => !known.peek().has(id))
+      for (let from = 0; from < wanted.length; from += atOnce) {
+        const some = wanted.slice(from, from + atOnce)
+        const read = (id: string) => ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal: asking.signal })).catch(() => null)
+        const found = await Promise.all(some.map(async (id) => [id, await read(id)] as const))
+        if (asking.signal.aborted) return
+        known.value = new Map([...known.value, ...found])
+      }
+    }
+    void readAll()
+    return () => asking.abort()
+  }, [key])
+  return known
+}
+
+/** The products of a collection in their order: added by search, moved by keys, by dragging, or to a place by its number. */
+export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
+  const first = useSignal(0)
+  const all = ids.value
+  const from = Math.min(first.value, Math.max(0, Math.floor((all.length - 1) / windowSize) * windowSize))
+  const shown = all.slice(from, from + windowSize)
+  const products = useProducts(shown)
+  const nameOf = (id: string) => products.value.get(id)?.title ?? (products.value.get(id) === null ? w('gone') : '')
+
+  function move(place: number, to: number): void {
+    ids.value = moved(ids.value, place, to)
+    // What is moved stays in sight.
+    if (to < from || to >= from + windowSize) first.value = Math.floor(to / windowSize) * windowSize
+  }
+  function add(product: Product): void {
+    if (ids.value.includes(product.id)) ids.value = ids.value.filter((id) => id !== product.id)
+    else if (ids.value.length < productsMax) {
+      products.value = new Map([...products.value, [product.id, product]])
+      ids.value = [...ids.value, product.id]
+    }
+  }
+  return (
+    <Section title={w('productsTitle')} hint={w('productsHint')}>
+      <Picker
+        label={w('add')}
+        hint={w('addHint')}
+        find={findProducts}
+        taken={({ id }) => ids.value.includes(id)}
+        onPick={({ of }) => add(of)}
+        error={all.length >= productsMax ? w('full', { max: productsMax }) : undefined}
+      />
+      {all.length === 0 ? (
+        <Empty icon="products" title={w('noProducts')} text={w('noProductsText')} />
+      ) : (
+        <>
+          <Ordered label={w('order')} items={shown} keyOf={(id) => id} nameOf={nameOf} onMove={move} first={from} total={all.length}>
+            {(id, place) => (
+              <OneProduct
+                key={id}
+                id={id}
+                place={place}
+                total={all.length}
+                product={products.value.get(id)}
+                name={nameOf(id)}
+                onMove={move}
+                onRemove={() => {
+                  ids.value = ids.value.filter((one) => one !== id)
+                }}
+              />
+            )}
+          </Ordered>
+          {all.length > windowSize && (
+            <div class="row">
+              <Button disabled={from === 0} onPress={() => (first.value = from - windowSize)}>
+                {w('earlier')}
+              </Button>
+              <span>{w('shown', { from: from + 1, to: from + shown.length, total: all.length })}</span>
+              <Button disabled={from + windowSize >= all.length} onPress={() => (first.value = from + windowSize)}>
+                {w('later')}
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Section>
+  )
+}
+
+function OneProduct({
+  id,
+  place,
+  total,
+  product,
+  name,
+  onMove,
+  onRemove,
+}: {
+  id: string
+  place: number
+  total: number
+  product: Product | null | undefined
+  name: string
+  onMove: (from: number, to: number) => void
+  onRemove: () => void
+}) {
+  const short = name.slice(0, 80)
+  return (
+    <div class="ordered-product">
+      <input
+        class="place"
+        inputMode="numeric"
+        value={place + 1}
+        aria-label={w('place', { name: short })}
+        title={w('toPlace')}
+        onChange={({ currentTarget }) => {
+          const to = Number(currentTarget.value) - 1
+          currentTarget.value = String(place + 1)
+          if (Number.isInteger(to) && to >= 0) onMove(place, Math.min(to, total - 1))
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          event.preventDefault()
+          event.currentTarget.blur()
+        }}
+      />
+      <a class="named" href={at('products', id)}>
+        <Picture url={product?.images[0]?.url} />
+        <bdi class="cut">{name || id}</bdi>
+      </a>
+      {product && product.status !== 'ACTIVE' ? <State of={product.status} /> : <span />}
+      <Button kind="quiet" icon="close" label={w('removeProduct', { name: short })} onPress={onRemove} />
+    </div>
+  )
+}

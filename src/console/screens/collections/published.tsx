@@ -1,0 +1,10 @@
+import { moment } from '../../lib/format.ts'
+import { State } from '../../ui/bits.tsx'
+import { w } from './words.ts'
+
+/** Whether the public sees it, or from when on. */
+export function Published({ at }: { at: string | null }) {
+  if (at === null) return <State of="DRAFT" text={w('notPublished')} />
+  const isAhead = new Date(at).getTime() > Date.now()
+  return isAhead ? <State of="PENDING" text={w('from', { at: moment(at) })} /> : <State of="PUBLISHED" text={w('published')} />
+}

@@ -1,0 +1,41 @@
+import { useSignal } from '@preact/signals'
+import type { Schema } from '../../lib/api.ts'
+import { at } from '../../lib/shop.ts'
+import { Facts } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { Preview } from '../../ui/preview.tsx'
+import { useProducts } from './ordered-products.tsx'
+import { w } from './words.ts'
+
+const step = 30
+
+/** A collection, for whoever may read it and not change it. */
+export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> }) {
+  const count = useSignal(step)
+  const shown = of.productIds.slice(0, count.value)
+  const products = useProducts(shown)
+  return (
+    <div class="columns">
+      <Section title={w('productsTitle')}>
+        <ol class="ordered">
+          {shown.map((id) => (
+            <li key={id}>
+              <Picture url={products.value.get(id)?.images[0]?.url} />
+              <a href={at('products', id)}>
+                <bdi class="cut">{products.value.get(id)?.title ?? id}</bdi>
+              </a>
+            </li>
+          ))}
+        </ol>
+        {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)}>{w('later')}</Button>}
+      </Section>
+      <Section title={w('basics')}>
+        <Facts of={[[w('handle'), <code>{of.handle}</code>]]} />
+        {of.image && <Picture url={of.image.url} alt={of.image.alt} large />}
+        {of.descriptionHtml !== '' && <Preview html={of.descriptionHtml} label={w('description')} />}
+      </Section>
+    </div>
+  )
+}

@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { moment, number } from '../../lib/format.ts'
+import { useResource } from '../../lib/resource.ts'
+import { c } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Empty, Loaded } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { w } from './words.ts'
+
+type Media = Schema<'Media'>
+const limit = 24
+
+export const sizeOf = ({ width, height }: Media): string => w('size', { width: number(width), height: number(height) })
+
+/** The shop's pictures, to choose of. It stays open for the next one, unless `single`. */
+export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void; onChoose: (media: Media) => void; single?: boolean }) {
+  const [page, setPage] = useState(1)
+  const [taken, setTaken] = useState<ReadonlySet<string>>(new Set())
+  const media = useResource(String(page), (signal) => ok(api.GET('/media', { params: { query: { page, limit } }, signal })))
+  function choose(one: Media): void {
+    onChoose(one)
+    if (single) onClose()
+    else setTaken(new Set([...taken, one.id]))
+  }
+  return (
+    <Dialog title={w('choose')} onClose={onClose} wide>
+      <Loaded of={media}>
+        {(list) =>
+          list.data.length === 0 ? (
+            <Empty icon="upload" title={w('none')} text={w('noneText')} />
+          ) : (
+            <>
+              <ul class="gallery small">
+                {list.data.map((one) => (
+                  <li key={one.id}>
+                    <button
+                      type="button"
+                      class="pick-picture"
+                      aria-label={w('take', { at: moment(one.createdAt), size: sizeOf(one) })}
+                      aria-pressed={taken.has(one.id)}
+                      onClick={() => choose(one)}
+                    >
+                      <Picture url={one.url} large />
+                      {taken.has(one.id) && <span class="state good">{w('chosen')}</span>}
+                    </button>
+                  </li>
+                ))}
+              </ul>
+              {list.pages > 1 && (
+                <div class="row">
+                  <Button disabled={page <= 1} onPress={() => setPage(page - 1)}>
+                    {c('previous')}
+                  </Button>
+                  <span>
+                    {number(page)} / {number(list.pages)}
+                  </span>
+                  <Button disabled={page >= list.pages} onPress={() => setPage(page + 1)}>
+                    {c('next')}
+                  </Button>
+                </div>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Dialog>
+  )
+}

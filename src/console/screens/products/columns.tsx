@@ -1,0 +1,40 @@
+import type { Schema } from '../../lib/api.ts'
+import { money, number } from '../../lib/format.ts'
+import { c } from '../../lib/words/common.ts'
+import { State } from '../../ui/bits.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { stockOf } from './stock.domain.ts'
+import { w } from './words.ts'
+
+export type Product = Schema<'Product'>
+export const productStatuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'] as const
+
+/** How many there are to sell, in words. */
+export function Stock({ of }: { of: Product }) {
+  const { counted, free } = stockOf(of.variants)
+  if (counted === 0) return <span class="faint">{w('notCounted')}</span>
+  return <span class={free <= 0 ? 'state bad' : undefined}>{free <= 0 ? w('soldOut') : number(free)}</span>
+}
+
+const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amount ? money(min) : `${money(min)} – ${money(max)}`)
+
+/** Of lists of products. */
+export const columns = (): readonly Column<Product>[] => [
+  {
+    key: 'title',
+    title: w('product'),
+    main: true,
+    cell: ({ title, images }) => (
+      <span class="named">
+        <Picture url={images[0]?.url} />
+        <bdi class="cut">{title}</bdi>
+      </span>
+    ),
+  },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'stock', title: w('stock'), end: true, cell: (product) => <Stock of={product} /> },
+  { key: 'price', title: w('price'), end: true, cell: price },
+  { key: 'vendor', title: w('vendor'), cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
+  { key: 'type', title: w('type'), cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
+]

@@ -1,0 +1,69 @@
+import type { Schema } from '../../lib/api.ts'
+import { money } from '../../lib/format.ts'
+import { stateName } from '../../lib/words/common.ts'
+import { amountOf, type BaseText, type ProductText, type RowText, textOf, type VariantText } from './draft.domain.ts'
+import { rowName, valuesOf } from './options.domain.ts'
+import { w } from './words.ts'
+
+type Difference = readonly [name: string, yours: string, theirs: string]
+
+const shownMax = 40
+const textMax = 200
+
+/** What differs between what was typed and what is there now, in words. */
+export function differencesOf(mine: ProductText, now: Schema<'Product'>, currency: string): readonly Difference[] {
+  const theirs = textOf(now)
+  const names: readonly (readonly [keyof BaseText, string])[] = [
+    ['title', w('name')],
+    ['handle', w('handle')],
+    ['descriptionHtml', w('description')],
+    ['vendor', w('vendor')],
+    ['type', w('type')],
+    ['tags', w('tags')],
+    ['status', w('visibility')],
+    ['publishedAt', w('publishedAt')],
+    ['seoTitle', w('seoTitle')],
+    ['seoDescription', w('seoDescription')],
+  ]
+  const inWords = (text: BaseText, name: keyof BaseText) => (name === 'status' ? stateName(text.status) : String(text[name]))
+  const found: Difference[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name)])
+  const options = (text: ProductText) =>
+    valuesOf(text.options)
+      .map(({ name, values }) => `${name}: ${values.join(', ')}`)
+      .join('; ')
+  found.push([w('options'), options(mine), options(theirs)])
+  const pictures = (text: ProductText) => text.pictures.map(({ alt, url }) => alt || url.slice(-12)).join(', ')
+  found.push([w('pictures'), pictures(mine), pictures(theirs)])
+  found.push(...rowDifferences(mine, theirs, currency))
+  return found
+    .filter(([, yours, there]) => yours !== there)
+    .slice(0, shownMax)
+    .map(([name, yours, there]): Difference => [name, yours.slice(0, textMax), there.slice(0, textMax)])
+}
+
+function rowDifferences(mine: ProductText, theirs: ProductText, currency: string): Difference[] {
+  const amount = (text: string) => {
+    const read = amountOf(text, currency)
+    return read ? money(read) : text
+  }
+  const fields: readonly (readonly [keyof VariantText, string, (text: string) => string])[] = [
+    ['price', w('price'), amount],
+    ['compareAt', w('compareAt'), amount],
+    ['cost', w('cost'), amount],
+    ['sku', w('sku'), String],
+    ['barcode', w('barcode'), String],
+    ['weight', w('weight'), String],
+    ['taxClass', w('taxClass'), String],
+    ['lowStockAt', w('lowStockAt'), String],
+  ]
+  const there = new Map(theirs.rows.map((row) => [row.id, row]))
+  const here = new Set(mine.rows.map(({ id }) => id))
+  const title = (text: ProductText, row: RowText) => rowName(text.options, row) || w('variant')
+  const changed = mine.rows.flatMap((row): Difference[] => {
+    const other = row.id === undefined ? undefined : there.get(row.id)
+    if (!other) return [[title(mine, row), w('variant'), '–']]
+    return fields.map(([field, name, said]) => [`${title(mine, row)}: ${name}`, said(String(row[field])), said(String(other[field]))])
+  })
+  const added = theirs.rows.filter(({ id }) => !here.has(id)).map((row): Difference => [title(theirs, row), '–', w('variant')])
+  return [...changed, ...added]
+}

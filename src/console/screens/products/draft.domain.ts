@@ -1,0 +1,299 @@
+/** What is typed about a product, and what is sent of it. Nothing here knows a browser. */
+import { amountMax, decimalOf, decimalsOf, parseAmount } from '../../../lib/money.ts'
+import type { Schema } from '../../lib/api.ts'
+import { localMoment } from '../../lib/moments.ts'
+import type { paths } from '../../lib/schema.d.ts'
+import { type OptionText, optionsOf, type Placed, placesOf, valuesOf } from './options.domain.ts'
+import { wholeNumber } from './stock.domain.ts'
+
+type Product = Schema<'Product'>
+type Variant = Schema<'Variant'>
+export type CreateBody = NonNullable<paths['/product-v2']['post']['requestBody']>['content']['application/json']
+export type ChangeBody = NonNullable<paths['/product-v2/{id}']['patch']['requestBody']>['content']['application/json']
+type VariantBody = NonNullable<CreateBody['variants']>[number]
+type VariantChange = NonNullable<ChangeBody['variants']>[number]
+
+export type VariantText = {
+  readonly price: string
+  readonly compareAt: string
+  readonly cost: string
+  readonly sku: string
+  readonly barcode: string
+  readonly weight: string
+  readonly taxClass: string
+  readonly taxable: boolean
+  readonly shipping: boolean
+  readonly track: boolean
+  readonly backorder: boolean
+  readonly lowStockAt: string
+  /** Of a new one alone. */
+  readonly onHand: string
+  /** The key of a picture of the product; empty for none. */
+  readonly picture: string
+}
+export type RowText = Placed & VariantText
+/** @property key the image's id, or a name of the page's own for one that the product does not have yet */
+export type PictureText = {
+  readonly key: string
+  readonly id?: string | undefined
+  readonly url: string
+  readonly alt: string
+  readonly width: number | null
+  readonly height: number | null
+}
+/** When shoppers see it: as soon as it is active, from a moment on, or never. */
+export type Showing = 'auto' | 'at' | 'never'
+export type BaseText = {
+  readonly title: string
+  readonly handle: string
+  readonly descriptionHtml: string
+  readonly vendor: string
+  readonly type: string
+  readonly tags: readonly string[]
+  readonly status: Product['status']
+  readonly showing: Showing
+  /** As `datetime-local` has it, by the clock of the page. */
+  readonly publishedAt: string
+  readonly seoTitle: string
+  readonly seoDescription: string
+}
+export type ProductText = BaseText & {
+  readonly options: readonly OptionText[]
+  readonly rows: readonly RowText[]
+  readonly pictures: readonly PictureText[]
+}
+/** What is wrong with which field: `title`, `rows.KEY.price`. The words are of the catalog. */
+export type Wrong = Readonly<Record<string, 'required' | 'notAmount' | 'notNumber' | 'notMoment' | 'twice' | 'empty'>>
+
+export const blankVariant: VariantText = {
+  price: '',
+  compareAt: '',
+  cost: '',
+  sku: '',
+  barcode: '',
+  weight: '',
+  taxClass: '',
+  taxable: true,
+  shipping: true,
+  track: true,
+  backorder: false,
+  lowStockAt: '',
+  onHand: '',
+  picture: '',
+}
+export const blankBase: BaseText = {
+  title: '',
+  handle: '',
+  descriptionHtml: '',
+  vendor: '',
+  type: '',
+  tags: [],
+  status: 'DRAFT',
+  showing: 'auto',
+  publishedAt: '',
+  seoTitle: '',
+  seoDescription: '',
+}
+
+const amountText = (money: Variant['cost']): string => (money ? decimalOf(money.amount, decimalsOf(money.currency)) : '')
+const numberText = (value: number | null): string => (value === null ? '' : String(value))
+
+export const variantText = (variant: Variant): VariantText => ({
+  price: amountText(variant.price),
+  compareAt: amountText(variant.compareAtPrice),
+  cost: amountText(variant.cost),
+  sku: variant.sku ?? '',
+  barcode: variant.barcode ?? '',
+  weight: variant.weightGrams === 0 ? '' : String(variant.weightGrams),
+  taxClass: variant.taxClass ?? '',
+  taxable: variant.taxable,
+  shipping: variant.requiresShipping,
+  track: variant.trackInventory,
+  backorder: variant.allowBackorder,
+  lowStockAt: numberText(variant.lowStockAt),
+  onHand: '',
+  picture: variant.imageId ?? '',
+})
+
+const showingOf = ({ publishedAt, status }: Pick<Product, 'publishedAt' | 'status'>): Showing =>
+  publishedAt !== null ? 'at' : status === 'ACTIVE' ? 'never' : 'auto'
+
+/** A product as it stands in the fields. */
+export function textOf(product: Product): ProductText {
+  const { title, handle, descriptionHtml, vendor, type, tags, status, publishedAt, seo, images } = product
+  const options = optionsOf(product.options)
+  const places = placesOf(options, product.variants)
+  return {
+    ...{ title, handle, descriptionHtml, vendor, type, tags, status },
+    showing: showingOf(product),
+    publishedAt: publishedAt === null ? '' : localMoment(publishedAt),
+    seoTitle: seo.title ?? '',
+    seoDescription: seo.description ?? '',
+    options,
+    rows: product.variants.map((variant, at) => ({ ...(places[at] as Placed), ...variantText(variant) })),
+    pictures: images.map(({ id, url, alt, width, height }) => ({ key: id, id, url, alt: alt ?? '', width, height })),
+  }
+}
+
+/** An amount as it was typed, with a point, a comma or the signs of Arabic; undefined where it is none. */
+export function amountOf(text: string, currency: string): { amount: number; currency: string } | undefined {
+  const plain = text
+    .trim()
+    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
+    .replace(/[٫,]/, '.')
+  const amount = parseAmount(plain, currency)
+  return amount === undefined || amount > amountMax ? undefined : { amount, currency }
+}
+
+const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
+
+/** A variant as it is sent, without its place; what is wrong is noted under its name. */
+function variantBody(text: VariantText, currency: string, note: (field: keyof VariantText, wrong: Wrong[string]) => void) {
+  const money = (field: 'price' | 'compareAt' | 'cost') => {
+    if (text[field].trim() === '') {
+      if (field === 'price') note(field, 'required')
+      return null
+    }
+    const read = amountOf(text[field], currency)
+    if (!read) note(field, 'notAmount')
+    return read ?? null
+  }
+  const whole = (field: 'weight' | 'lowStockAt' | 'onHand') => {
+    if (text[field].trim() === '') return null
+    const read = wholeNumber(text[field])
+    if (read === undefined) note(field, 'notNumber')
+    return read ?? null
+  }
+  const onHand = whole('onHand')
+  return {
+    price: money('price') ?? { amount: 0, currency },
+    compareAtPrice: money('compareAt'),
+    cost: money('cost'),
+    sku: orNull(text.sku),
+    barcode: orNull(text.barcode),
+    weightGrams: whole('weight') ?? 0,
+    taxClass: orNull(text.taxClass),
+    taxable: text.taxable,
+    requiresShipping: text.shipping,
+    trackInventory: text.track,
+    allowBackorder: text.backorder,
+    lowStockAt: whole('lowStockAt'),
+    ...(onHand !== null && { onHand }),
+  } satisfies VariantBody
+}
+
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** The fields of one that another has otherwise. */
+const changed = <Of extends object>(now: Of, before: Of): Partial<Of> =>
+  Object.fromEntries(Object.entries(now).filter(([name, value]) => !same(value, before[name as keyof Of]))) as Partial<Of>
+
+/** Null: not published. Undefined: as soon as it is active, or as it is. */
+function publication({ showing, publishedAt }: BaseText, note: (wrong: Wrong[string]) => void): string | null | undefined {
+  if (showing === 'auto') return undefined
+  if (showing === 'never') return null
+  const at = new Date(publishedAt)
+  if (publishedAt !== '' && !Number.isNaN(at.getTime())) return at.toISOString()
+  note('notMoment')
+  return undefined
+}
+
+function baseBody(text: ProductText) {
+  const { title, descriptionHtml, vendor, type, tags, status } = text
+  return {
+    ...{ title, descriptionHtml, vendor, type, tags: [...tags], status },
+    seo: { title: orNull(text.seoTitle), description: orNull(text.seoDescription) },
+    options: valuesOf(text.options),
+    images: text.pictures.map(({ id, url, alt, width, height }) => ({ ...(id && { id }), url, alt: orNull(alt), width, height })),
+  }
+}
+
+export type Read<Body> = { readonly body: Body; readonly wrong: Wrong }
+
+/** Pictures that are kept can be named by variants; a new one has no id before the product has it. */
+const keptPicture = (text: ProductText, row: RowText): string | null => text.pictures.find(({ key }) => key === row.picture)?.id ?? null
+
+function readRows(text: ProductText, currency: string, wrong: Record<string, Wrong[string]>) {
+  const values = valuesOf(text.options)
+  text.options.forEach((option, at) => {
+    if (option.values.length > 0 && option.name.trim() === '') wrong[`options.${option.key}.name`] = 'required'
+    if (text.options.slice(0, at).some(({ name }) => name.trim() !== '' && name.trim().toLowerCase() === option.name.trim().toLowerCase()))
+      wrong[`options.${option.key}.name`] = 'twice'
+  })
+  for (const { key, values: ofOption } of text.options) {
+    const texts = ofOption.map((value) => value.text.trim())
+    if (texts.some((value) => value === '')) wrong[`options.${key}.values`] = 'empty'
+    if (new Set(texts).size < texts.length) wrong[`options.${key}.values`] = 'twice'
+  }
+  if (text.rows.length === 0) wrong['rows'] = 'required'
+  const optionValues = (row: RowText) => text.options.filter((one) => one.values.length > 0).map((option) => textAt(option, row))
+  return text.rows.map((row) => ({
+    row,
+    body: {
+      ...variantBody(row, currency, (field, what) => {
+        wrong[`rows.${row.key}.${field}`] = what
+      }),
+      imageId: keptPicture(text, row),
+      ...(values.length > 0 ? { optionValues: optionValues(row) } : { optionValues: [] }),
+    },
+  }))
+}
+
+const textAt = ({ key, values }: OptionText, row: Placed): string => (values.find((one) => one.key === row.places[key])?.text ?? '').trim()
+
+/** What a new product is made of. */
+export function createBody(text: ProductText, currency: string): Read<CreateBody> {
+  const wrong: Record<string, Wrong[string]> = {}
+  if (text.title.trim() === '') wrong['title'] = 'required'
+  const rows = readRows(text, currency, wrong)
+  const publishedAt = publication(text, (what) => {
+    wrong['publishedAt'] = what
+  })
+  const { handle } = text
+  const body: CreateBody = {
+    ...baseBody(text),
+    ...(handle.trim() !== '' && { handle: handle.trim() }),
+    ...(publishedAt !== undefined && { publishedAt }),
+    variants: rows.map(({ body: variant }) => variant),
+  }
+  return { body, wrong }
+}
+
+/**
+ * What is to change of a product: what is as it was is not sent, so that it stays as somebody else may have made it.
+ * @param before as it was when the fields were filled
+ */
+export function changeBody(text: ProductText, before: ProductText, currency: string): Read<ChangeBody> {
+  const wrong: Record<string, Wrong[string]> = {}
+  if (text.title.trim() === '') wrong['title'] = 'required'
+  if (text.handle.trim() === '') wrong['handle'] = 'required'
+  const rows = readRows(text, currency, wrong)
+  const publishedAt = publication(text, (what) => {
+    wrong['publishedAt'] = what
+  })
+  const isPublishedOtherwise = !same([text.showing, text.publishedAt], [before.showing, before.publishedAt])
+  const known = new Map(readRows(before, currency, {}).map(({ row, body }) => [row.id, body]))
+  const variants = rows.map(({ row, body }): VariantChange => {
+    const was = row.id === undefined ? undefined : known.get(row.id)
+    return was && row.id !== undefined ? { id: row.id, ...changed(body, was) } : body
+  })
+  const ids = (of: ProductText) => of.rows.map(({ id }) => id)
+  const hasOtherVariants = variants.some((variant) => Object.keys(variant).some((name) => name !== 'id')) || !same(ids(text), ids(before))
+  const body: ChangeBody = {
+    ...changed({ ...baseBody(text), handle: text.handle.trim() }, { ...baseBody(before), handle: before.handle }),
+    ...(isPublishedOtherwise && publishedAt !== undefined && { publishedAt }),
+    ...(hasOtherVariants && { variants }),
+  }
+  return { body, wrong }
+}
+
+/** Variants that show a picture which the product has only now: what is sent once its id is known. */
+export function laterPictures(text: ProductText, now: Product): NonNullable<ChangeBody['variants']> {
+  const fresh = new Map(text.pictures.map(({ key, id }, at) => [key, id === undefined ? now.images[at]?.id : undefined]))
+  const values = text.options.filter((one) => one.values.length > 0)
+  return text.rows.flatMap((row) => {
+    const imageId = fresh.get(row.picture)
+    const named = JSON.stringify(values.map((option) => textAt(option, row)))
+    const variant = now.variants.find((one) => (row.id ? one.id === row.id : JSON.stringify(one.optionValues) === named))
+    return imageId && variant ? { id: variant.id, imageId } : []
+  })
+}

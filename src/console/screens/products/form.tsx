@@ -1,0 +1,141 @@
+import type { ReadonlySignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import type { Schema } from '../../lib/api.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { AreaField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Preview } from '../../ui/preview.tsx'
+import { productStatuses } from './columns.tsx'
+import type { Editor } from './editor.ts'
+import { Options } from './options.tsx'
+import { PicturesField } from './pictures-field.tsx'
+import { Variants } from './variants.tsx'
+import { w } from './words.ts'
+
+/** Stock as it is by now, by the ids of variants. */
+export type Figures = ReadonlyMap<string, { readonly onHand: number; readonly reserved: number }>
+
+const wrongText = { required: 'required', notAmount: 'notAmount', notNumber: 'notNumber' } as const
+/** What is wrong with a field, in words. */
+export function wrongOf(editor: Editor, field: string, currency = ''): string | undefined {
+  const wrong = editor.wrong.value[field]
+  if (wrong === undefined) return undefined
+  if (wrong === 'notMoment' || wrong === 'twice') return w(wrong)
+  if (wrong === 'empty') return w('emptyValue')
+  return c(wrongText[wrong], { currency })
+}
+
+/** All of a product in one form. @param known the product as it is; undefined for a new one */
+export function ProductForm({
+  editor,
+  figures,
+  currency,
+  known,
+  onSave,
+  submit,
+}: {
+  editor: Editor
+  figures: { readonly value: Figures }
+  currency: string
+  known?: Schema<'Product'>
+  onSave: () => Promise<void>
+  submit?: string
+}) {
+  return (
+    <div class="long-form">
+      <Form onSubmit={onSave} dirty={editor.isDirty.value} label={w('product')} {...(submit !== undefined && { submit })}>
+        <div class="columns">
+          <div class="stack">
+            <Basics editor={editor} />
+            <PicturesField editor={editor} />
+            <Options editor={editor} />
+            <Variants editor={editor} figures={figures} currency={currency} productId={known?.id} />
+          </div>
+          <div class="stack">
+            <Visibility editor={editor} />
+            <Organisation editor={editor} isKnown={known !== undefined} />
+            <Seo editor={editor} />
+          </div>
+        </div>
+      </Form>
+    </div>
+  )
+}
+
+function Basics({ editor }: { editor: Editor }) {
+  const [isPreview, setPreview] = useState(false)
+  const { title, descriptionHtml } = editor.base
+  return (
+    <Section title={w('basics')}>
+      <TextField label={w('name')} bind={title} max={255} required error={wrongOf(editor, 'title')} />
+      <AreaField label={w('description')} bind={descriptionHtml} rows={8} max={65_536} hint={w('descriptionHint')} />
+      <div class="row">
+        <Button onPress={() => setPreview(!isPreview)}>{isPreview ? c('close') : w('preview')}</Button>
+      </div>
+      {isPreview && <Described html={descriptionHtml} />}
+    </Section>
+  )
+}
+
+const Described = ({ html }: { html: ReadonlySignal<string> }) =>
+  html.value.trim() === '' ? <p class="faint">{w('noDescription')}</p> : <Preview html={html.value} label={w('preview')} />
+
+function Visibility({ editor }: { editor: Editor }) {
+  const { status, showing, publishedAt } = editor.base
+  return (
+    <Section title={w('visibility')}>
+      <SelectField
+        label={c('status')}
+        bind={status}
+        options={productStatuses.map((one) => [one, stateName(one)] as const)}
+        hint={w('statusHint')}
+      />
+      <SelectField
+        label={w('showing')}
+        bind={showing}
+        options={[
+          ['auto', w('showing.auto')],
+          ['at', w('showing.at')],
+          ['never', w('showing.never')],
+        ]}
+      />
+      {showing.value === 'at' && (
+        <TextField
+          label={w('publishedAt')}
+          bind={publishedAt}
+          type="datetime-local"
+          hint={w('publishedHint')}
+          error={wrongOf(editor, 'publishedAt')}
+        />
+      )}
+    </Section>
+  )
+}
+
+function Organisation({ editor, isKnown }: { editor: Editor; isKnown: boolean }) {
+  const { vendor, type, handle } = editor.base
+  return (
+    <Section title={w('organisation')}>
+      <TextField label={w('vendor')} bind={vendor} max={255} />
+      <TextField label={w('type')} bind={type} max={255} />
+      <TagsField label={w('tags')} bind={editor.base.tags} max={250} />
+      <TextField
+        label={w('handle')}
+        bind={handle}
+        max={255}
+        code
+        hint={isKnown ? w('handleKnownHint') : w('handleHint')}
+        error={wrongOf(editor, 'handle')}
+      />
+    </Section>
+  )
+}
+
+const Seo = ({ editor }: { editor: Editor }) => (
+  <Section title={w('seo')}>
+    <TextField label={w('seoTitle')} bind={editor.base.seoTitle} max={255} />
+    <AreaField label={w('seoDescription')} bind={editor.base.seoDescription} rows={3} max={1_000} />
+  </Section>
+)

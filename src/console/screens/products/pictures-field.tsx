@@ -1,0 +1,51 @@
+import { useState } from 'preact/hooks'
+import { c } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { moved, Ordered } from '../../ui/ordered.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { Uploads } from '../../ui/uploads.tsx'
+import { MediaDialog } from '../pictures/dialog.tsx'
+import type { Editor } from './editor.ts'
+import { w } from './words.ts'
+
+/** The pictures of a product: handed in or chosen, in their order, each with what it shows. */
+export function PicturesField({ editor }: { editor: Editor }) {
+  const [isChoosing, setChoosing] = useState(false)
+  const { pictures } = editor
+  const nameOf = (picture: (typeof pictures.value)[number]) =>
+    picture.alt.value || w('picture', { n: pictures.value.findIndex(({ key }) => key === picture.key) + 1 })
+  return (
+    <Section title={w('pictures')} hint={w('picturesHint')} actions={<Button onPress={() => setChoosing(true)}>{w('chooseKnown')}</Button>}>
+      {pictures.value.length > 0 && (
+        <Ordered
+          grid
+          label={w('pictures')}
+          items={pictures.value}
+          keyOf={({ key }) => key}
+          nameOf={nameOf}
+          onMove={(from, to) => {
+            pictures.value = moved(pictures.value, from, to)
+          }}
+        >
+          {(picture) => (
+            <div class="stack">
+              <Picture url={picture.url} alt={picture.alt.value} large />
+              <TextField label={w('alt')} bind={picture.alt} max={512} />
+              <Button
+                onPress={() => {
+                  pictures.value = pictures.value.filter(({ key }) => key !== picture.key)
+                }}
+                label={`${c('remove')}: ${nameOf(picture).slice(0, 80)}`}
+                icon="close"
+              />
+            </div>
+          )}
+        </Ordered>
+      )}
+      <Uploads label={w('addPictures')} onDone={editor.addPicture} />
+      {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={editor.addPicture} />}
+    </Section>
+  )
+}

@@ -1,0 +1,68 @@
+/** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
+import { api, type Schema, versioned } from '../../lib/api.ts'
+import { type ChangeBody, changeBody, createBody, laterPictures, type ProductText, type Wrong } from './draft.domain.ts'
+
+type Product = Schema<'Product'>
+export type Versioned = { readonly data: Product; readonly etag: string }
+
+/** What was typed cannot be sent: which fields, and why. */
+export class NotReady extends Error {
+  constructor(
+    readonly wrong: Wrong,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+const ready = <Body>({ body, wrong }: { body: Body; wrong: Wrong }, message: string): Body => {
+  if (Object.keys(wrong).length > 0) throw new NotReady(wrong, message)
+  return body
+}
+
+const patch = (id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
+  versioned(
+    api.PATCH('/product-v2/{id}', { params: { path: { id }, header: etag ? { 'if-match': etag } : {} }, body }),
+  ) as Promise<Versioned>
+
+/** Pictures that are new in the product have an id by now: variants that show them are told. */
+async function withPictures(text: ProductText, saved: Versioned): Promise<Versioned> {
+  const variants = laterPictures(text, saved.data)
+  return variants.length === 0 ? saved : patch(saved.data.id, { variants }, saved.etag)
+}
+
+/**
+ * @param key the name of this intention, whatever is sent again
+ * @param message says that something is wrong with what was typed
+ * @throws NotReady, Refused
+ */
+export async function create(text: ProductText, currency: string, key: string, message: string): Promise<Versioned> {
+  const body = ready(createBody(text, currency), message)
+  const saved = (await versioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body }))) as Versioned
+  return withPictures(text, saved)
+}
+
+/**
+ * @param removed ids of variants that go, before the rest is changed: what is left of them would not fit other options
+ * @param etag undefined: over whatever is there
+ * @param onRemoved is told each that has gone, with the product's version since
+ * @throws NotReady, Refused
+ */
+export async function change(
+  { id, text, before, removed }: { id: string; text: ProductText; before: ProductText; removed: readonly string[] },
+  currency: string,
+  etag: string | undefined,
+  message: string,
+  onRemoved: (variantId: string, saved: Versioned) => void,
+): Promise<Versioned> {
+  const body = ready(changeBody(text, before, currency), message)
+  let saved: Versioned | undefined
+  for (const variantId of removed) {
+    const version = saved?.etag ?? etag
+    const params = { path: { id, variantId }, header: version ? { 'if-match': version } : {} }
+    saved = (await versioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as Versioned
+    onRemoved(variantId, saved)
+  }
+  // All that was to be done may be done: a change of nothing is still answered with the product as it is.
+  return withPictures(text, await patch(id, body, saved?.etag ?? etag))
+}

@@ -1,0 +1,69 @@
+import { useRef, useState } from 'preact/hooks'
+import { api, newKey, ok } from '../../lib/api.ts'
+import { draftOf, fill, textsOf } from '../../lib/draft.ts'
+import { number } from '../../lib/format.ts'
+import { c } from '../../lib/words/common.ts'
+import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { type StockBody, type StockText, stockBody } from './stock.domain.ts'
+import { w } from './words.ts'
+
+const blank: StockText = { way: 'counted', quantity: '', reason: '' }
+
+/** Counts a variant, or says that there are more or fewer of it; with a way back for as long as it is told. */
+export function StockForm({ path, onChanged }: { path: { id: string; variantId: string }; onChanged: () => unknown }) {
+  const [draft] = useState(() => draftOf<StockText>(blank))
+  const [error, setError] = useState<string | undefined>(undefined)
+  // One name for one intention: sent again after a broken connection, it counts once.
+  const intention = useRef({ key: newKey(), body: '' })
+
+  const send = (body: StockBody, key: string) =>
+    ok(
+      api.POST('/product-v2/{id}/variants/{variantId}/stock', {
+        params: { path, header: { 'idempotency-key': key } },
+        body,
+      }),
+    )
+  async function change(): Promise<void> {
+    const body = stockBody(textsOf(draft))
+    setError(body === undefined ? c('notNumber') : undefined)
+    if (body === undefined) throw new Error(c('notNumber'))
+    const text = JSON.stringify(body)
+    if (intention.current.body !== text) intention.current = { key: newKey(), body: text }
+    const { onHand } = await send(body, intention.current.key)
+    intention.current = { key: newKey(), body: '' }
+    fill(draft, { quantity: '', reason: '' })
+    await onChanged()
+    const { delta } = body
+    // A count is put right by another count; what was taken or added is put back.
+    const undo = async () => {
+      await send({ delta: -(delta ?? 0), reason: w('undone') }, newKey())
+      await onChanged()
+    }
+    notify(w('stockChanged', { onHand: number(onHand) }), delta === undefined ? {} : { undo })
+  }
+  const { way, quantity, reason } = textsOf(draft)
+  return (
+    <Form onSubmit={change} submit={w('changeStock')} dirty={quantity !== '' || reason !== ''} label={w('changeStock')}>
+      <SelectField
+        label={w('way')}
+        bind={draft.way}
+        options={[
+          ['counted', w('way.counted')],
+          ['more', w('way.more')],
+          ['fewer', w('way.fewer')],
+        ]}
+      />
+      <NumberField
+        label={way === 'counted' ? w('countedNow') : w('quantity')}
+        bind={draft.quantity}
+        max={10}
+        required
+        error={error}
+        hint={way === 'counted' ? w('countedHint') : undefined}
+      />
+      <TextField label={`${w('reason')} (${c('optional')})`} bind={draft.reason} max={255} />
+    </Form>
+  )
+}

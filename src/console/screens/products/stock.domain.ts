@@ -1,0 +1,32 @@
+import type { Schema } from '../../lib/api.ts'
+
+type Counted = Pick<Schema<'Variant'>, 'trackInventory' | 'onHand' | 'reserved'>
+
+/** Of variants that are counted: how many these are, how many are on hand, and how many of those are promised to nobody. */
+export function stockOf(variants: readonly Counted[]): { counted: number; onHand: number; free: number } {
+  const counted = variants.filter(({ trackInventory }) => trackInventory)
+  const sum = (of: (variant: Counted) => number) => counted.reduce((total, variant) => total + of(variant), 0)
+  return { counted: counted.length, onHand: sum(({ onHand }) => onHand), free: sum(({ onHand, reserved }) => onHand - reserved) }
+}
+
+export type StockText = { readonly way: 'counted' | 'more' | 'fewer'; readonly quantity: string; readonly reason: string }
+export type StockBody = { delta?: number; counted?: number; reason?: string }
+
+/** Digits of any script that the keyboard has: Arabic ones count as well. */
+export const wholeNumber = (text: string): number | undefined => {
+  const plain = text
+    .trim()
+    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
+    .replace(/[۰-۹]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
+  if (!/^\d{1,10}$/.test(plain)) return undefined
+  return Number(plain)
+}
+
+/** What is sent of what was typed; undefined where it is no number. */
+export function stockBody({ way, quantity, reason }: StockText): StockBody | undefined {
+  const value = wholeNumber(quantity)
+  if (value === undefined || (way !== 'counted' && value === 0)) return undefined
+  const said = reason.trim() === '' ? {} : { reason: reason.trim() }
+  if (way === 'counted') return { counted: value, ...said }
+  return { delta: way === 'more' ? value : -value, ...said }
+}

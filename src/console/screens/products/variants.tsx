@@ -1,0 +1,159 @@
+import { useSignal } from '@preact/signals'
+import { number } from '../../lib/format.ts'
+import { at } from '../../lib/shop.ts'
+import { Button } from '../../ui/button.tsx'
+import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Section } from '../../ui/page.tsx'
+import type { Editor, Row } from './editor.ts'
+import { type Figures, wrongOf } from './form.tsx'
+import { missing, rowName, variantsMax } from './options.domain.ts'
+import { VariantFields } from './variant-fields.tsx'
+import { w } from './words.ts'
+
+export type VariantsProps = {
+  readonly editor: Editor
+  readonly figures: { readonly value: Figures }
+  readonly currency: string
+  readonly productId: string | undefined
+}
+
+/** The variants: one without options, else a row a combination. */
+export function Variants(props: VariantsProps) {
+  const { editor } = props
+  const rows = editor.rows.value
+  const options = editor.options.value
+  const lacking = missing(options, rows).length
+  const [only] = rows
+  const isOne = rows.length === 1 && only !== undefined && rowName(options, only) === ''
+  return (
+    <Section title={isOne ? w('priceAndStock') : w('variants')}>
+      {'rows' in editor.wrong.value && rows.length === 0 && <p class="error">{w('noVariants')}</p>}
+      {isOne ? (
+        <>
+          <FirstFields row={only} {...props} />
+          <VariantFields row={only} {...props} />
+        </>
+      ) : (
+        <>
+          {rows.length > 1 && <ForAll {...props} />}
+          <ul class="variants">
+            {rows.map((row) => (
+              <VariantRow key={row.key} row={row} {...props} />
+            ))}
+          </ul>
+        </>
+      )}
+      {lacking > 0 && options.length > 0 && rows.length < variantsMax && (
+        <div class="row">
+          <Button icon="plus" onPress={editor.addMissing}>
+            {w('missing', { n: Math.min(lacking, variantsMax - rows.length) })}
+          </Button>
+        </div>
+      )}
+      <Removed editor={editor} />
+    </Section>
+  )
+}
+
+/** What stands in every row: price, stock and number. */
+function FirstFields({ row, editor, currency, figures, productId }: VariantsProps & { row: Row }) {
+  const { draft, id, key } = row
+  const wrong = (field: string) => wrongOf(editor, `rows.${key}.${field}`, currency)
+  const figure = id === undefined ? undefined : figures.value.get(id)
+  return (
+    <div class="fields">
+      <MoneyField label={w('price')} currency={currency} bind={draft.price} max={20} required error={wrong('price')} />
+      {id === undefined ? (
+        <NumberField label={w('firstStock')} bind={draft.onHand} max={10} error={wrong('onHand')} hint={w('firstStockHint')} />
+      ) : (
+        <div class="field">
+          <span class="label">{w('onHand')}</span>
+          <a class="stock-link" href={at('products', productId ?? '', 'variants', id, 'stock')}>
+            <strong aria-live="polite">{draft.track.value ? number(figure?.onHand ?? 0) : w('notCounted')}</strong>{' '}
+            <span>{w('seeStock')}</span>
+          </a>
+          {figure !== undefined && figure.reserved > 0 && (
+            <span class="hint">
+              {w('reserved')}: {number(figure.reserved)}
+            </span>
+          )}
+        </div>
+      )}
+      <TextField label={w('sku')} bind={draft.sku} max={255} code error={wrong('sku')} />
+    </div>
+  )
+}
+
+function VariantRow(props: VariantsProps & { row: Row }) {
+  const { row, editor } = props
+  const name = rowName(editor.options.value, row)
+  const short = name.slice(0, 80)
+  const isOpen = row.isOpen.value
+  // What is wrong is shown, wherever it is.
+  const isWrong = Object.keys(editor.wrong.value).some((field) => field.startsWith(`rows.${row.key}.`))
+  return (
+    <li class="variant">
+      <div class="variant-head">
+        <h3>
+          <bdi class="cut">{name}</bdi>
+        </h3>
+        <span class="row tight">
+          <button
+            type="button"
+            class="button quiet"
+            aria-expanded={isOpen || isWrong}
+            aria-label={isOpen ? w('less', { name: short }) : w('more', { name: short })}
+            onClick={() => {
+              row.isOpen.value = !isOpen
+            }}
+          >
+            {isOpen ? '–' : '+'}
+          </button>
+          <Button kind="quiet" icon="close" label={w('removeVariant', { name: short })} onPress={() => editor.removeRow(row.key)} />
+        </span>
+      </div>
+      <FirstFields {...props} />
+      {(isOpen || isWrong) && <VariantFields {...props} />}
+    </li>
+  )
+}
+
+const common = ['price', 'compareAt', 'cost', 'weight', 'taxClass', 'lowStockAt'] as const
+
+/** Puts the same into a field of every variant. */
+function ForAll({ editor }: VariantsProps) {
+  const field = useSignal<(typeof common)[number]>('price')
+  const text = useSignal('')
+  function apply(): void {
+    for (const { draft } of editor.rows.value) draft[field.value].value = text.value
+  }
+  return (
+    <fieldset class="for-all">
+      <legend>{w('forAll')}</legend>
+      <SelectField label={w('field')} bind={field} options={common.map((one) => [one, w(one)] as const)} />
+      <TextField label={w('value')} bind={text} max={40} code />
+      <Button onPress={apply}>{w('apply')}</Button>
+    </fieldset>
+  )
+}
+
+function Removed({ editor }: { editor: Editor }) {
+  const removed = editor.removed.value
+  if (removed.length === 0) return null
+  const before = editor.before().options
+  return (
+    <div class="note warn stack" role="status">
+      <strong>{w('removedVariants', { n: removed.length })}</strong>
+      <ul class="row">
+        {removed.map((row) => {
+          const name = rowName(editor.options.value, row) || rowName(before, row)
+          return (
+            <li key={row.key}>
+              <Button onPress={() => editor.takeBack(row.key)}>{w('takeBack', { name: name.slice(0, 60) })}</Button>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
+  )
+}

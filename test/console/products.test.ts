@@ -1,0 +1,258 @@
+/** What the console makes of what is typed about products, without a browser. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  amountOf,
+  blankBase,
+  blankVariant,
+  changeBody,
+  createBody,
+  laterPictures,
+  type ProductText,
+  textOf,
+} from '../../src/console/screens/products/draft.domain.ts'
+import {
+  combinations,
+  missing,
+  type OptionText,
+  optionsOf,
+  type Placed,
+  refitted,
+  rowName,
+  valuesOf,
+} from '../../src/console/screens/products/options.domain.ts'
+import { stockBody, stockOf, wholeNumber } from '../../src/console/screens/products/stock.domain.ts'
+
+const options = optionsOf([
+  { name: 'Size', values: ['S', 'M'] },
+  { name: 'Colour', values: ['Red', 'Blue', 'Sand'] },
+])
+const [size, colour] = options as [OptionText, OptionText]
+const row = (key: string, places: Placed['places'], id?: string): Placed => ({ key, id, places })
+const all = combinations(options).map((places, at) => row(`r${at}`, places, `var_${at}`))
+const names = (of: readonly OptionText[], rows: readonly Placed[]) => rows.map((one) => rowName(of, one))
+
+describe('variants of options', () => {
+  test('are every combination, the last option changing first', () => {
+    expect(names(options, all)).toEqual(['S / Red', 'S / Blue', 'S / Sand', 'M / Red', 'M / Blue', 'M / Sand'])
+    expect(combinations([])).toEqual([{}])
+    expect(combinations([{ key: 'a', name: 'Empty', values: [] }])).toEqual([{}])
+  })
+
+  test('stay what they are when a value is called otherwise', () => {
+    const renamed = [size, { ...colour, values: colour.values.map((one) => (one.text === 'Red' ? { ...one, text: 'Crimson' } : one)) }]
+    const { rows, gone } = refitted(renamed, all)
+    expect(gone).toEqual([])
+    expect(rows.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+    expect(names(renamed, rows)[0]).toBe('S / Crimson')
+  })
+
+  test('go with their value, and only they', () => {
+    const fewer = [size, { ...colour, values: colour.values.filter(({ text }) => text !== 'Blue') }]
+    const { rows, gone } = refitted(fewer, all)
+    expect(names(fewer, rows)).toEqual(['S / Red', 'S / Sand', 'M / Red', 'M / Sand'])
+    expect(gone.map(({ id }) => id)).toEqual(['var_1', 'var_4'])
+  })
+
+  test('of an option that goes: one of those that are alike then stays, and it is one that souk knows', () => {
+    const mixed = all.map((one, at) => (at === 0 ? { ...one, id: undefined } : one))
+    const { rows, gone } = refitted([size], mixed)
+    expect(rows.map(({ id }) => id)).toEqual(['var_1', 'var_3'])
+    expect(gone.length).toBe(4)
+  })
+
+  test('take the first value of a new option', () => {
+    const [cut] = optionsOf([{ name: 'Cut', values: ['Slim', 'Wide'] }]) as [OptionText]
+    const { rows } = refitted([...options, cut], all)
+    expect(names([...options, cut], rows)[0]).toBe('S / Red / Slim')
+    expect(missing([...options, cut], rows).length).toBe(6)
+  })
+
+  test('keep one in any case: it is what the product is', () => {
+    const one = [row('a', {}, 'var_a')]
+    const other = optionsOf([{ name: 'Size', values: ['XL'] }])
+    expect(refitted(other, one)).toMatchObject({ rows: [{ id: 'var_a' }], gone: [] })
+    const replaced = [{ ...size, values: [{ key: 'fresh', text: 'XL' }] }]
+    const { rows, gone } = refitted(replaced, all)
+    expect(names(replaced, rows)).toEqual(['XL'])
+    expect(rows.length + gone.length).toBe(6)
+  })
+
+  test('are never two of one combination, never lost, and fit, whatever becomes of the options', () => {
+    const option = fc.record({
+      name: fc.string({ maxLength: 5 }),
+      values: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 4 }),
+    })
+    fc.assert(
+      fc.property(fc.array(option, { maxLength: 3 }), fc.infiniteStream(fc.boolean()), (made, stays) => {
+        const before = optionsOf(made)
+        const rows = combinations(before).map((places, at) => row(`k${at}`, places, at % 3 === 0 ? undefined : `var_${at}`))
+        const after = before
+          .filter(() => stays.next().value)
+          .map((one) => ({ ...one, values: one.values.filter(() => stays.next().value) }))
+        const { rows: kept, gone } = refitted(after, rows)
+        const places = kept.map(({ places: at }) => JSON.stringify(after.map(({ key }) => at[key] ?? null)))
+        expect(new Set(places).size).toBe(kept.length)
+        expect(new Set([...kept, ...gone].map(({ key }) => key)).size).toBe(rows.length)
+        expect(kept.length + missing(after, kept).length).toBe(combinations(after).length)
+        expect(kept.length).toBeGreaterThan(0)
+      }),
+    )
+  })
+})
+
+const product = {
+  id: 'prod_1',
+  shopId: 'shop_1',
+  handle: 'shirt',
+  title: 'Shirt',
+  descriptionHtml: '<p>Linen</p>',
+  vendor: 'Mill',
+  type: 'Clothing',
+  tags: ['linen'],
+  status: 'ACTIVE' as const,
+  options: [{ name: 'Size', values: ['S', 'M'] }],
+  variants: ['S', 'M'].map((value, at) => ({
+    id: `var_${value}`,
+    sku: `SH-${value}`,
+    barcode: null,
+    title: value,
+    optionValues: [value],
+    price: { amount: 6800 + at, currency: 'USD' },
+    compareAtPrice: null,
+    cost: { amount: 2000, currency: 'USD' },
+    weightGrams: 0,
+    requiresShipping: true,
+    taxClass: null,
+    taxable: true,
+    trackInventory: true,
+    allowBackorder: false,
+    available: true,
+    imageId: at === 0 ? 'img_1' : null,
+    position: at + 1,
+    onHand: 3,
+    reserved: 1,
+    lowStockAt: 2,
+  })),
+  images: [{ id: 'img_1', url: 'http://127.0.0.1/media/0123456789abcdef0123456789abcdef', alt: null, position: 1, width: 9, height: 9 }],
+  seo: { title: null, description: null },
+  priceRange: { min: { amount: 6800, currency: 'USD' }, max: { amount: 6801, currency: 'USD' } },
+  available: true,
+  publishedAt: '2026-01-02T03:04:05.678Z',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+}
+const before = textOf(product)
+const changed = (change: Partial<ProductText>) => changeBody({ ...before, ...change }, before, 'USD')
+
+describe('what is sent of a product', () => {
+  test('is nothing where nothing was typed: not even the seconds of its publication go', () => {
+    expect(changed({})).toEqual({ body: {}, wrong: {} })
+  })
+
+  test('is what was changed, and no more', () => {
+    expect(changed({ title: 'Shirts', seoTitle: ' Shirts of linen ' }).body).toEqual({
+      title: 'Shirts',
+      seo: { title: 'Shirts of linen', description: null },
+    })
+    expect(changed({ showing: 'never' }).body).toEqual({ publishedAt: null })
+  })
+
+  test('of variants are all, in their order, each with what was changed', () => {
+    const rows = before.rows.map((one, at) => (at === 1 ? { ...one, price: '70,5', lowStockAt: '' } : one))
+    expect(changed({ rows: rows.toReversed() }).body).toEqual({
+      variants: [{ id: 'var_M', price: { amount: 7050, currency: 'USD' }, lowStockAt: null }, { id: 'var_S' }],
+    })
+  })
+
+  test('names what is wrong by its field, in every row', () => {
+    const rows = [
+      { ...before.rows[0], price: '1.234', weight: 'much' },
+      { ...before.rows[1], price: '', onHand: '-1' },
+    ] as ProductText['rows']
+    const [first, second] = before.rows
+    expect(changed({ title: ' ', handle: '', rows, showing: 'at', publishedAt: '' }).wrong).toEqual({
+      title: 'required',
+      handle: 'required',
+      publishedAt: 'notMoment',
+      [`rows.${first?.key}.price`]: 'notAmount',
+      [`rows.${first?.key}.weight`]: 'notNumber',
+      [`rows.${second?.key}.price`]: 'required',
+      [`rows.${second?.key}.onHand`]: 'notNumber',
+    })
+    expect(changed({ rows: [] }).wrong).toEqual({ rows: 'required' })
+  })
+
+  test('refuses options that are alike, and values without a name', () => {
+    const [one] = before.options as [OptionText]
+    const twice = { ...one, key: 'other', name: ' size ' }
+    const unnamed = { ...one, key: 'third', name: '', values: [{ key: 'v', text: ' ' }] }
+    expect(changed({ options: [one, twice, unnamed] }).wrong).toMatchObject({
+      'options.other.name': 'twice',
+      'options.third.name': 'required',
+      'options.third.values': 'empty',
+    })
+  })
+
+  test('of a new one is whole; without a number its stock is left to souk', () => {
+    const text: ProductText = {
+      ...blankBase,
+      title: 'Mug',
+      options: [],
+      rows: [{ key: 'a', places: {}, ...blankVariant, price: '12', onHand: '٤' }],
+      pictures: [{ key: 'new-1', url: 'http://127.0.0.1/media/x', alt: ' ', width: 1, height: 1 }],
+    }
+    const { body, wrong } = createBody(text, 'JPY')
+    expect(wrong).toEqual({})
+    expect(body).toMatchObject({ title: 'Mug', options: [], images: [{ alt: null }] })
+    expect(body.variants).toMatchObject([{ price: { amount: 12, currency: 'JPY' }, onHand: 4, optionValues: [], imageId: null }])
+    expect('handle' in body || 'publishedAt' in body).toBe(false)
+  })
+
+  test('of pictures that variants show and that are new, comes later, by their ids', () => {
+    const pictures = [...before.pictures, { key: 'new-1', url: 'http://127.0.0.1/media/y', alt: '', width: 1, height: 1 }]
+    const rows = before.rows.map((one) => ({ ...one, picture: 'new-1' }))
+    const text = { ...before, pictures, rows }
+    const now = { ...product, images: [...product.images, { ...product.images[0], id: 'img_2' }] } as typeof product
+    expect(changeBody(text, before, 'USD').body.variants).toEqual([{ id: 'var_S', imageId: null }, { id: 'var_M' }])
+    expect(laterPictures(text, now)).toEqual([
+      { id: 'var_S', imageId: 'img_2' },
+      { id: 'var_M', imageId: 'img_2' },
+    ])
+  })
+
+  test('amounts are exact, in whatever digits they were typed', () => {
+    expect(amountOf('10,50', 'USD')).toEqual({ amount: 1050, currency: 'USD' })
+    expect(amountOf('١٠٫٥', 'KWD')).toEqual({ amount: 10_500, currency: 'KWD' })
+    for (const text of ['', '1.2.3', '-1', '1e3', '0.001', 'ten', '10 50']) expect([text, amountOf(text, 'USD')]).toEqual([text, undefined])
+    fc.assert(
+      fc.property(fc.nat({ max: 999_999_999 }), fc.nat({ max: 99 }), (major, minor) => {
+        const amount = BigInt(major) * 100n + BigInt(minor)
+        expect(amountOf(`${major}.${String(minor).padStart(2, '0')}`, 'USD')?.amount).toBe(Number(amount))
+      }),
+    )
+  })
+
+  test('options without a value are none', () => {
+    expect(valuesOf([{ key: 'a', name: 'Size', values: [] }])).toEqual([])
+  })
+})
+
+describe('stock', () => {
+  test('is what is counted: on hand, and free of promises', () => {
+    expect(stockOf(product.variants)).toEqual({ counted: 2, onHand: 6, free: 4 })
+    expect(stockOf([{ trackInventory: false, onHand: 5, reserved: 0 }])).toEqual({ counted: 0, onHand: 0, free: 0 })
+  })
+
+  test('is changed by a count or by a difference', () => {
+    expect(stockBody({ way: 'counted', quantity: ' 0 ', reason: ' ' })).toEqual({ counted: 0 })
+    expect(stockBody({ way: 'more', quantity: '3', reason: 'delivery' })).toEqual({ delta: 3, reason: 'delivery' })
+    expect(stockBody({ way: 'fewer', quantity: '3', reason: '' })).toEqual({ delta: -3 })
+    for (const quantity of ['', '-1', '1.5', 'x', '0']) expect(stockBody({ way: 'fewer', quantity, reason: '' })).toBeUndefined()
+  })
+
+  test('is a whole number in any digits', () => {
+    expect(['12', ' ٣٤', '۵'].map(wholeNumber)).toEqual([12, 34, 5])
+    expect(['', '1.0', '12345678901', '1e2'].map(wholeNumber)).toEqual([undefined, undefined, undefined, undefined])
+  })
+})

@@ -21,7 +21,10 @@ const { email, password } = demoShop.merchant
 const binary = join(root, 'dist', 'souk')
 
 export async function measureConsole(): Promise<void> {
-  if (!chromium) return say('skipped: the console, because there is no chromium on this machine')
+  if (!chromium) {
+    say('skipped: the console, because there is no chromium on this machine')
+    return
+  }
   if (!(await Bun.file(binary).exists())) throw new Error('dist/souk is not there: `bun run build` makes it')
   const demo = await startDemo()
   try {

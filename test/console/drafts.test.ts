@@ -1,5 +1,6 @@
-/** A draft order as it is typed, and as it is sent; and what waits on the home page. */
+/** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
 import { describe, expect, test } from 'bun:test'
+import { windowOf } from '../../src/console/lib/window.ts'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from '../../src/console/screens/drafts/draft.domain.ts'
 import { waitingOf } from '../../src/console/screens/home/waiting.domain.ts'
 
@@ -87,6 +88,19 @@ describe('a draft', () => {
     expect(subtotalOf(typed({ lines: [line('2', '10.50'), line('1', '0.01', 'var_2')] }), 'USD')).toBe(2_101)
     expect(subtotalOf(typed({ lines: [line('2', '')] }), 'USD')).toBeUndefined()
     expect(subtotalOf(typed({ lines: [line('x', '1')] }), 'USD')).toBeUndefined()
+  })
+})
+
+test('the days of the home page stand in its address', () => {
+  const today = (before: number) => `day-${before}`
+  expect(windowOf({}, undefined, today)).toEqual({ days: 30 })
+  expect(windowOf({ days: '7' }, undefined, today)).toEqual({ days: 7, startDate: 'day-6', endDate: 'day-0' })
+  expect(windowOf({ days: '90' }, undefined, today)).toEqual({ days: 90, startDate: 'day-89', endDate: 'day-0' })
+  expect(windowOf({ days: 'x', from: '2026-01-01' }, undefined, today)).toEqual({ days: 30 })
+  expect(windowOf({ days: '7', from: '2026-01-01', to: '2026-02-01' }, undefined, today)).toEqual({
+    days: undefined,
+    startDate: '2026-01-01',
+    endDate: '2026-02-01',
   })
 })
 

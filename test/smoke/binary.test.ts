@@ -161,6 +161,12 @@ describe.skipIf(!binary)('the binary', () => {
     expect([checked.status, checked.err]).toEqual([0, ''])
   })
 
+  test('the binary carries the console, and nothing that bundles it', async () => {
+    const bytes = Buffer.from(await Bun.file(binary ?? '').arrayBuffer())
+    expect(bytes.includes('this program was compiled without the console')).toBe(true)
+    expect(bytes.includes('the bundler made no script of')).toBe(false)
+  })
+
   test('the binary explains itself and prints the document without touching the disk', async () => {
     const folder = temporaryDir()
     for (const args of [['--help'], ['help', 'settings'], ['import', '--help'], ['version']])

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { bundleConsole } from '../../src/clients/console/bundle.ts'
-import { packed, unpacked } from '../../src/clients/console/files.ts'
+import { openConsoleFiles, packed, unpacked } from '../../src/clients/console/files.ts'
 import { encodingFor } from '../../src/http/static.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -220,13 +220,13 @@ describe('what is bundled', () => {
   })
 
   test('draws by what Preact has for those who use the page, not for those who write it', async () => {
-    const { entry, files } = await bundleConsole()
+    const { entry, files } = await openConsoleFiles()
     const text = new TextDecoder().decode(files.get(entry.script)?.body as Uint8Array)
     expect(text).not.toMatch(/index\.tsx|fileName:|__source:|jsxDEV|process\.env/)
   })
 
   test('is carried as one file, and comes out of it as it went in', async () => {
-    const made = await bundleConsole()
+    const made = await openConsoleFiles()
     const { entry, files } = await unpacked(new Blob([packed(made)]))
     expect(entry).toEqual(made.entry)
     expect([...files.keys()].sort()).toEqual([...made.files.keys()].sort())
@@ -242,13 +242,14 @@ describe('what is bundled', () => {
   })
 
   test('has all that the page loads at once in one script and its core', async () => {
-    const { entry, files } = await bundleConsole()
+    const { entry, files } = await openConsoleFiles()
     expect(entry.preloads.length).toBeLessThanOrEqual(2)
     const first = [entry.script, ...entry.preloads, ...entry.styles].map((name) => files.get(name)?.encoded?.br as Uint8Array)
     expect(first.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(60_000)
   })
 
   test('is not made of what does not compile', async () => {
-    expect(bundleOf('import "./gone.ts"')).rejects.toThrow()
+    await expect(bundleOf('import "./late.ts"\nconst a = (')).rejects.toThrow(/index\.tsx:2:\d+: Unexpected end of file/)
+    await expect(bundleOf('import "./gone.ts"')).rejects.toThrow(/index\.tsx:1:\d+: Could not resolve: "\.\/gone\.ts"/)
   })
 })

@@ -83,6 +83,7 @@ describe.skipIf(!binary)('the binary', () => {
     const folder = temporaryDir()
     const status = await serving(folder, ['demo'], async (url, said) => {
       expect(said).toContain('merchant@demo.example')
+      expect(said).toContain(`Console           ${url}/console`)
       const list = (await (await fetch(`${url}/product-v2/public/shop/demo`)).json()) as { total: number; data: { id: string }[] }
       expect(list.total).toBe(24)
       expect((await fetch(`${url}/product-v2/public/${list.data[0]?.id}`)).status).toBe(200)

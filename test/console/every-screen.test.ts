@@ -23,7 +23,7 @@ beforeAll(() => {
 for (const [part, listed] of parts)
   test(`${part}: every screen is shown, whole and without a fault, at both widths, in light and dark`, async (console) => {
     const { open, app, merchant, operator, shopName } = console
-    const as = listed[0]?.area === 'net' ? operator : merchant
+    const as = listed.every(({ area }) => area === 'net') ? operator : merchant
     const { accessToken } = (await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })).body.data
     const ask = async (path: string) => (await app.call('GET', path, { token: accessToken })).body
     const visitor = await open({ as })

@@ -37,6 +37,10 @@ const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractio
 export const percent = (value: number): string => ratio.format(value)
 
 const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
+const signed = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+/** The same of a change, with its sign where the language has it. */
+export const percentChange = (value: number): string => signed.format(value)
+
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
 export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
 

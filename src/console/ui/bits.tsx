@@ -1,6 +1,6 @@
 /** Small things that many screens show. */
 import type { ComponentChildren } from 'preact'
-import { type Money as Amount, ago, moment, money, percent } from '../lib/format.ts'
+import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format.ts'
 import { c, stateName } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
 import { notify } from './toast.tsx'
@@ -59,8 +59,7 @@ export const When = ({ at, short }: { at: string; short?: boolean }) => (
 export const Change = ({ of }: { of: number | null | undefined }) =>
   of == null ? null : (
     <span class={of >= 0 ? 'change up' : 'change down'}>
-      {of >= 0 ? '+' : ''}
-      {percent(of)}
+      <bdi>{percentChange(of)}</bdi>
     </span>
   )
 

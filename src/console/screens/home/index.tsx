@@ -22,7 +22,8 @@ export default function Home() {
   const overview = useResource(JSON.stringify([shown.days, query.of['from'], query.of['to']]), (signal) =>
     ok(api.GET('/shops/v2/overview', { params: { query: datesOf(shown) }, signal })),
   )
-  useLive(['order.*', 'stock.low'], overview.reload)
+  // Of many orders at once it is enough to see some of the steps.
+  useLive(['order.*', 'stock.low'], overview.reload, () => true, 1_500)
   return (
     <Page title={shop.value?.title || shop.value?.name || w('title')} subtitle={w('subtitle')}>
       <Windows query={query} shown={shown} />

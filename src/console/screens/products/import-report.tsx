@@ -46,7 +46,7 @@ export function Report({ of, actions }: { of: Result; actions: ComponentChildren
           </div>
           {(errorsTruncated || errors.length > shownMax) && <Note tone="warn">{w('errorsTruncated')}</Note>}
           <Table
-            caption={w('errors', { n: errors.length })}
+            caption={w('message')}
             rows={errors.slice(0, shownMax)}
             rowKey={(error) => errors.indexOf(error)}
             columns={[

@@ -58,6 +58,8 @@ export const shops = table(
     /** Whether the public sees how many there are of a variant. */
     showQuantity: bool('show_quantity').notNull().default(false),
     pages: json<ShopPages>('pages').notNull().default(sql`'{}'`),
+    /** By an IANA name: what its people read dates in. Days of reports and of the API are of UTC all the same. */
+    timeZone: text('time_zone').notNull().default('UTC'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     /** When it was KYB_VERIFIED for the first time. */

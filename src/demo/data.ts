@@ -84,6 +84,7 @@ export const demoShop: DemoShop = {
   ordersInYear: 212,
   newProductEveryDays: 33,
   utcOffsetHours: -5,
+  timeZone: 'America/New_York',
   carrier: 'Harbour Parcel',
   taxRates: [
     { country: 'US', region: 'CA', rateBps: 725, inclusive: false },

@@ -149,11 +149,11 @@ async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop>
 }
 
 async function setUp(deps: AppDeps, { shop: wanted, opensAt }: ShopPlan, shop: Shop): Promise<void> {
-  const { title, description, taxRates, shippingMethods } = wanted
+  const { title, description, timeZone, taxRates, shippingMethods } = wanted
   if (shop.shippingMethods.length > 0) return
   const past = inThePast(deps, opensAt)
   const by = { shop, actor: system }
-  await changeShop(past, by, { title, description })
+  await changeShop(past, by, { title, description, timeZone })
   await setTaxRates(past, by, taxRates)
   await setShippingMethods(past, by, shippingMethods)
   await setMailSettings(past, by, mailsOf(shop))

@@ -82,6 +82,8 @@ export type DemoShop = {
   /** Of the goods that are not there on the first day: so many days lie between one and the next. */
   newProductEveryDays: number
   utcOffsetHours: number
+  /** What its people read dates in. */
+  timeZone: string
   carrier: string
   taxRates: TaxRate[]
   shippingMethods: ShippingMethod[]

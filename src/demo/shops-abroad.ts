@@ -17,6 +17,7 @@ const kuwait: DemoShop = {
   ordersInYear: 44,
   newProductEveryDays: 60,
   utcOffsetHours: 3,
+  timeZone: 'Asia/Kuwait',
   carrier: 'Gulf Courier',
   taxRates: [
     { country: 'AE', region: null, rateBps: 500, inclusive: true },
@@ -116,6 +117,7 @@ const mongolia: DemoShop = {
   ordersInYear: 41,
   newProductEveryDays: 70,
   utcOffsetHours: 8,
+  timeZone: 'Asia/Ulaanbaatar',
   carrier: 'Steppe Post',
   taxRates: [{ country: 'MN', region: null, rateBps: 1000, inclusive: true }],
   shippingMethods: [
@@ -194,6 +196,7 @@ const japan: DemoShop = {
   ordersInYear: 35,
   newProductEveryDays: 50,
   utcOffsetHours: 9,
+  timeZone: 'Asia/Tokyo',
   carrier: 'Kamo Express',
   taxRates: [{ country: 'JP', region: null, rateBps: 1000, inclusive: true }],
   shippingMethods: [

@@ -129,6 +129,7 @@ describe('many rows', () => {
       shippingMethods: [],
       showQuantity: false,
       pages: {},
+      timeZone: 'UTC',
       version: 1,
       verifiedAt: null,
       taxRatesVersion: 1,

@@ -26,6 +26,7 @@ const shop = {
   shippingMethods: [],
   showQuantity: false,
   pages: {},
+  timeZone: 'UTC',
   createdAt: 1,
   updatedAt: 2,
   version: 1,

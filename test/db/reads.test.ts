@@ -36,6 +36,7 @@ const shopRow = {
   shippingMethods: [],
   showQuantity: false,
   pages: {},
+  timeZone: 'UTC',
   createdAt: 1,
   updatedAt: 2,
   version: 1,

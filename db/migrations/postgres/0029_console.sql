@@ -14,6 +14,7 @@ CREATE TABLE "live_events" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
+ALTER TABLE "shops" ADD COLUMN "time_zone" text COLLATE "C" DEFAULT 'UTC' NOT NULL;--> statement-breakpoint
 ALTER TABLE "list_blocks" ADD CONSTRAINT "list_blocks_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "live_events_at" ON "live_events" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "carts_begun" ON "carts" USING btree ("shop_id","created_at","status") WHERE draft is null;--> statement-breakpoint

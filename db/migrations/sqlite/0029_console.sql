@@ -16,5 +16,6 @@ CREATE TABLE `live_events` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `live_events_at` ON `live_events` (`at`);--> statement-breakpoint
+ALTER TABLE `shops` ADD `time_zone` text DEFAULT 'UTC' NOT NULL;--> statement-breakpoint
 CREATE INDEX `carts_begun` ON `carts` (`shop_id`,`created_at`,`status`) WHERE draft is null;--> statement-breakpoint
 CREATE INDEX `disputes_open` ON `disputes` (`shop_id`,`id`) WHERE status = 'OPEN';

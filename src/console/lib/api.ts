@@ -55,6 +55,9 @@ export async function versioned<T>(call: Promise<{ data?: T; response: Response 
   return { data: data as T, etag: response.headers.get('etag') ?? '' }
 }
 
+/** Headers of a write that is to hold for that version alone; undefined: for whatever is there. */
+export const ifMatch = (etag: string | undefined): { 'if-match'?: string } => (etag ? { 'if-match': etag } : {})
+
 /** A name for one intention, however often it is sent: `Idempotency-Key`. `crypto.randomUUID` wants a secure context. */
 export const newKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
 

@@ -1,8 +1,9 @@
 import type { ICountry } from 'countries-list'
 import { AppError } from '../../core/errors.ts'
 import { alpha3Of, isCountry } from '../../lib/country-code.ts'
+import { isSameProvince, noProvinces, type Province, type Provinces, provinceCodes, provincesOf } from '../../lib/provinces.ts'
 
-export { isCountry }
+export { isCountry, isSameProvince, noProvinces, type Province, type Provinces, provinceCodes }
 
 export type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
 
@@ -37,17 +38,10 @@ export function assertCountry(code: string, field: string): void {
   if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
 }
 
-/** What each country calls its parts: by every way of spelling one, as `spellingOf` leaves it, the ISO 3166-2 codes that it may mean. */
-export type Provinces = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
-export const noProvinces: Provinces = new Map()
-
 let known: Promise<Provinces> | undefined
 
 /** The provinces and states of all countries, by ISO 3166-2 code and English name. Loaded when somebody first asks. */
 export const provinces = (): Promise<Provinces> => (known ??= loadProvinces())
-
-/** A part of a country, by its ISO 3166-2 code without the country, and its English name. */
-export type Province = { code: string; name: string }
 
 let listed: Promise<ReadonlyMap<string, readonly Province[]>> | undefined
 
@@ -95,41 +89,4 @@ async function partsOfCountries(): Promise<(Province & { country: string })[]> {
   return parts
 }
 
-async function loadProvinces(): Promise<Provinces> {
-  const found = new Map<string, Map<string, string[]>>()
-  for (const { country, code, name } of await partsOfCountries()) {
-    const ofCountry = found.getOrInsertComputed(country, () => new Map())
-    for (const spelling of [name, code, `${country}-${code}`].map(spellingOf)) {
-      const codes = ofCountry.getOrInsertComputed(spelling, () => [])
-      if (!codes.includes(code)) codes.push(code)
-    }
-  }
-  return found
-}
-
-/** A province as people type it, in the one way in which provinces are compared: no capitals, diacritics and punctuation. */
-const spellingOf = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[’'‘`.]/g, '')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
-
-/**
- * What tells a province of a country from its others: the codes that the text may mean, or the text itself in a country whose
- * parts nobody has listed. Empty when the country has no such province.
- */
-export function provinceCodes(table: Provinces, country: string, text: string): readonly string[] {
-  const spelling = spellingOf(text)
-  const ofCountry = table.get(country)
-  return ofCountry ? (ofCountry.get(spelling) ?? []) : spelling === '' ? [] : [spelling]
-}
-
-/** Whether two texts name the same province of a country, each by its code or its English name. */
-export function isSameProvince(table: Provinces, country: string, one: string, other: string): boolean {
-  if (spellingOf(one) === spellingOf(other)) return spellingOf(one) !== ''
-  const codes = provinceCodes(table, country, other)
-  return provinceCodes(table, country, one).some((code) => codes.includes(code))
-}
+const loadProvinces = async (): Promise<Provinces> => provincesOf(await partsOfCountries())

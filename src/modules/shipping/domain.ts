@@ -3,7 +3,10 @@ import type { FlatMethod, ShippingMethod, ShippingRate, ShippingZone, ZonedMetho
 import { AppError } from '../../core/errors.ts'
 import type { Money } from '../../lib/money.ts'
 import { defined, type Optional } from '../../lib/records.ts'
-import { assertCountry, isSameProvince, noProvinces, type Provinces, provinceCodes } from '../countries/domain.ts'
+import { isFlat, isRest, names, type Parcel, reachOf } from '../../lib/shipping-offers.ts'
+import { assertCountry, type Provinces, provinceCodes } from '../countries/domain.ts'
+
+export { chargeOf, type Destination, type Offer, offerOf, offersOf, type Parcel, reaches, type Sending } from '../../lib/shipping-offers.ts'
 
 export const methodsMax = 100
 export const zonesMax = 50
@@ -11,15 +14,6 @@ export const zoneProvincesMax = 250
 export const ratesMax = 50
 /** A thousand tonnes: more than all lines of a cart may weigh is no band's business. */
 export const gramsMax = 1_000_000_000_000
-
-/** Where something goes. */
-export type Destination = { countryCode: string; province: string | null }
-/** What a cart holds that has to be sent: how much it weighs. An empty cart may come to hold something. */
-export type Parcel = { isNeeded: boolean; grams: number }
-/** All that decides which methods are offered. `amount` is the subtotal after discounts, minor units. */
-export type Sending = Parcel & { currency: string; amount: number; to: Destination | undefined }
-/** A method as it is offered, at its price for what is sent. */
-export type Offer = { code: string; title: string; price: Money }
 
 /** What a line tells of its parcel. */
 export type Packed = { quantity: number; weightGrams: number; requiresShipping: boolean }
@@ -32,80 +26,6 @@ export function parcelOf(lines: readonly Packed[]): Parcel {
     grams: sent.reduce((grams, { quantity, weightGrams }) => grams + quantity * weightGrams, 0),
   }
 }
-
-const isFlat = (method: ShippingMethod): method is FlatMethod => 'price' in method
-
-/** A method's zones: those of the flat form are its countries, or all there are. */
-type Reach = { everywhere: true } | { everywhere?: never; zones: readonly ShippingZone[] }
-function reachOf(method: ShippingMethod): Reach {
-  if (!isFlat(method)) return { zones: method.zones }
-  return method.countries.length === 0 ? { everywhere: true } : { zones: [{ countries: method.countries }] }
-}
-
-const names = (method: ShippingMethod, country: string): boolean => {
-  const reach = reachOf(method)
-  return !reach.everywhere && reach.zones.some(({ countries }) => countries?.includes(country))
-}
-
-/** Whether a zone is of those countries that no other method names. */
-const isRest = ({ countries }: ShippingZone): boolean => countries === undefined
-
-/**
- * Whether a method goes somewhere.
- * @param methods all of the shop's
- * @param provinces without them, provinces go by their spelling alone
- */
-export function reaches(
-  method: ShippingMethod,
-  methods: readonly ShippingMethod[],
-  { countryCode, province }: Destination,
-  provinces: Provinces = noProvinces,
-): boolean {
-  const reach = reachOf(method)
-  if (reach.everywhere) return true
-  return reach.zones.some((zone) => {
-    if (isRest(zone)) return !methods.some((other) => other !== method && names(other, countryCode))
-    if (!zone.countries?.includes(countryCode)) return false
-    return (
-      zone.provinces === undefined ||
-      (province !== null && zone.provinces.some((one) => isSameProvince(provinces, countryCode, one, province)))
-    )
-  })
-}
-
-/**
- * What a method asks for a parcel: the price of the first band that it fits into, bounds included; nothing from `freeOver` on.
- * @param amount the subtotal after discounts, minor units
- * @returns undefined beyond the last band: what is too heavy is not sent, free or not; bands of amounts end where it is free
- */
-export function chargeOf(method: ShippingMethod, { grams, amount }: { grams: number; amount: number }): Money | undefined {
-  if (isFlat(method)) return method.price
-  const { rates, freeOver } = method
-  const isFree = freeOver !== undefined && amount >= freeOver.amount
-  const band = rates.find(
-    ({ upToGrams = Number.POSITIVE_INFINITY, upToAmount }) =>
-      grams <= upToGrams && (isFree || upToAmount === undefined || amount <= upToAmount.amount),
-  )
-  return band && isFree ? { ...band.amount, amount: 0 } : band?.amount
-}
-
-const currencyOf = (method: ShippingMethod): string | undefined => (isFlat(method) ? method.price : method.rates[0]?.amount)?.currency
-
-/** A method for what is sent, where it is offered. No destination yet rules nothing out; what need not be sent goes no way. */
-export function offerOf(
-  method: ShippingMethod,
-  methods: readonly ShippingMethod[],
-  { isNeeded, grams, currency, amount, to }: Sending,
-  provinces: Provinces,
-): Offer | undefined {
-  if (!isNeeded || currencyOf(method) !== currency || (to && !reaches(method, methods, to, provinces))) return undefined
-  const price = chargeOf(method, { grams, amount })
-  return price && { code: method.code, title: method.title, price }
-}
-
-/** Those of a shop's methods that are offered for what is sent, in its order. */
-export const offersOf = (methods: readonly ShippingMethod[], sending: Sending, provinces: Provinces): Offer[] =>
-  methods.flatMap((method) => offerOf(method, methods, sending, provinces) ?? [])
 
 /** Why nothing is offered. */
 export const noOfferReasons = ['NO_METHODS', 'EMPTY_CART', 'NOTHING_TO_SHIP', 'NO_ADDRESS', 'NOT_REACHED', 'TOO_LARGE'] as const

@@ -95,6 +95,17 @@ export function normalOrigin(text: string): string | undefined {
   return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
 }
 
+/** Whether it is a time zone by its IANA name. `Intl` takes offsets such as `+05:30` too, which are none: they know no summer. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
 /**
  * Where the links of mails may lead: pages that are served safely, or on somebody's own machine.
  * @throws AppError INVALID, naming the field
@@ -116,5 +127,5 @@ const isLoopback = (address: string | undefined): boolean => address !== undefin
 export const shopDifference = (before: Shop, after: Shop): Difference =>
   differenceOf(before, after, [
     ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status', 'verifiedAt'] as const),
-    ...(['origins', 'taxRates', 'shippingMethods', 'showQuantity', 'pages'] as const),
+    ...(['origins', 'taxRates', 'shippingMethods', 'showQuantity', 'pages', 'timeZone'] as const),
   ])

@@ -52,6 +52,7 @@ export const ShopRecord = t.Object(
     pages: t.Object(fieldsOf(nullable(t.String()), 'order', 'reset', 'verify', 'invitation'), {
       description: "Where the links of mails lead; null: to a page of souk's own",
     }),
+    timeZone: t.String({ description: 'What its people read dates in, by its IANA name; reports count days of UTC all the same' }),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Shop' },
@@ -70,6 +71,7 @@ export const ChangeShop = t.Object({
       description: 'Where the links of mails lead: https, or http on this machine',
     }),
   ),
+  timeZone: t.Optional(text(64, { description: 'An IANA name such as `Asia/Dubai`; default `UTC`' })),
   storefrontOrigins: t.Optional(t.Array(text(300), { maxItems: 50, description: 'Origins such as https://shop.example; none: any' })),
 })
 

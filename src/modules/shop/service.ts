@@ -23,6 +23,7 @@ import {
   hourMs,
   isOpen,
   isReservedName,
+  isTimeZone,
   type KnownKey,
   keyRotationsPerHour,
   keySeal,
@@ -155,6 +156,7 @@ export async function openShop(
     shippingMethods: [],
     showQuantity: false,
     pages: {},
+    timeZone: 'UTC',
     createdAt: now,
     updatedAt: now,
     verifiedAt: isApproved ? now : null,
@@ -230,7 +232,7 @@ function whileValid(key: KnownKey | undefined, now: number): KnownKey | undefine
 }
 
 export type ShopChange = Optional<
-  Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'pages'> & {
+  Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'pages' | 'timeZone'> & {
     storefrontOrigins: string[]
   }
 >
@@ -245,6 +247,8 @@ export async function changeShop(deps: ShopDeps, by: ShopWrite, { storefrontOrig
   const foreign = origins?.indexOf(undefined) ?? -1
   if (foreign >= 0) throw new AppError('INVALID', `storefrontOrigins.${foreign} (body): a scheme and a host, such as https://shop.example`)
   if (change.pages) assertPages(change.pages)
+  if (change.timeZone !== undefined && !isTimeZone(change.timeZone))
+    throw new AppError('INVALID', 'timeZone (body): a time zone by its IANA name, such as Asia/Dubai')
   const { contact, address, pages, ...rest } = change
   return update(deps, by, { action: 'shop.changed', version: 'version' }, async (before, tx) => {
     by.also?.(tx)

@@ -48,6 +48,7 @@ describe("the caller's shop", () => {
       'showQuantity',
       'status',
       'storefrontOrigins',
+      'timeZone',
       'title',
       'updatedAt',
     ])
@@ -78,6 +79,9 @@ describe('changing the shop', () => {
     ['address', address],
     ['storefrontOrigins', ['https://a.example', 'http://localhost:5173']],
     ['storefrontOrigins', []],
+    ['timeZone', 'Asia/Kuwait'],
+    ['timeZone', 'America/Argentina/Buenos_Aires'],
+    ['timeZone', 'UTC'],
   ]
 
   test("the shop's currency may be another one until there are prices in it: a product, a shipping method or a gift card", async () => {
@@ -223,6 +227,11 @@ describe('changing the shop', () => {
       ['storefrontOrigins', ['https://user:pw@a.example']],
       ['storefrontOrigins', ['javascript:alert(1)']],
       ['storefrontOrigins', Array(51).fill('https://a.example')],
+      ['timeZone', 'Mars/Olympus'],
+      ['timeZone', '+03:00'],
+      ['timeZone', ''],
+      ['timeZone', null],
+      ['timeZone', 'x'.repeat(65)],
     ]
     for (const [field, value] of broken) {
       const answer = await app.call('PATCH', '/shops/v2', { token, body: { description: 'half a change', ...{ [field]: value } } })

@@ -1,6 +1,170 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../settings-payments/words.ts'
+import { signal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
+import { processorName } from '../../lib/processors.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, shop } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Facts, Note, State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { accountBody, type Mode, modeMeant } from './account.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Kind = Schema<'ProcessorFields'>
+type Account = Schema<'ProcessorAccount'>
+type Own = { data: Account; etag: string }
+
+type Path = { processor: Kind['processor'] }
+const readOwn = (path: Path, mode: Mode, signal?: AbortSignal) =>
+  versioned<Account>(
+    api.GET('/shops/v2/processor-accounts/{processor}', { params: { path, query: { mode } }, ...(signal ? { signal } : {}) }),
+  )
+
+/** An account of the shop's own with one processor: what it is made of, and never what of it is secret. */
+export default function ProcessorAccount() {
+  const { params } = useRoute()
+  const name = params['processor'] ?? ''
+  const found = useResource(name, async (signal) => {
+    const { data } = await ok(api.GET('/shops/v2/processor-accounts', { signal }))
+    const kind = data.find(({ processor }) => processor === name)
+    const own = await Promise.all((kind?.accounts ?? []).map(({ mode, processor }) => readOwn({ processor }, mode, signal)))
+    return { kind, own }
+  })
+  return (
+    <Page title={processorName(name)} back={{ href: at('settings', 'payments'), text: w('title') }}>
+      <Loaded of={found}>
+        {({ kind, own }) =>
+          kind ? (
+            <>
+              {own.length === 0 && (
+                <Section title={w('noAccount')}>
+                  <p>{kind.instance[shop.value?.mode ?? 'TEST'] ? w('byInstance') : w('byNobody')}</p>
+                </Section>
+              )}
+              {own.map((one) => (
+                <OwnAccount key={one.data.mode} own={one} kind={kind} onRemoved={found.reload} />
+              ))}
+              <AccountForm key={own.map(({ etag }) => etag).join()} kind={kind} own={own} onSaved={found.reload} />
+            </>
+          ) : (
+            <Empty title={c('missing')} text={c('missingText')} />
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+const fieldName = (name: string): string => {
+  const key = `field.${name}`
+  return w.has(key) ? w(key) : name
+}
+
+function OwnAccount({ own: { data, etag }, kind, onRemoved }: { own: Own; kind: Kind; onRemoved: () => Promise<void> }) {
+  const { processor, mode, set, checkedAt } = data
+  async function remove(): Promise<void> {
+    const title = w('removeTitle', { name: processorName(processor), mode: w(mode) })
+    const text = kind.instance[mode] ? w('removeToInstance') : w('removeToNothing')
+    if (!(await confirm({ title, action: c('remove'), danger: true, body: <p>{`${text} ${w('removeKept')}`}</p> }))) return
+    await api.DELETE('/shops/v2/processor-accounts/{processor}', {
+      params: { path: { processor }, query: { mode }, header: ifMatch(etag) },
+    })
+    await onRemoved()
+    notify(w('removed'))
+  }
+  return (
+    <Section
+      title={w('ownAccount', { mode: w(mode) })}
+      actions={
+        <Button kind="danger" onPress={remove}>
+          {c('remove')}
+        </Button>
+      }
+    >
+      <Facts
+        of={[
+          [w('mode'), <State key="mode" of={mode} />],
+          [w('checkedAt'), <When key="checkedAt" at={checkedAt} />],
+          ...kind.fields.map(({ name }) => [fieldName(name), set.includes(name) ? w('isSet') : w('isNotSet')] as const),
+        ]}
+      />
+    </Section>
+  )
+}
+
+function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; onSaved: () => Promise<void> }) {
+  const { processor, fields, takesMode } = kind
+  const draft = useMemo(
+    () => ({
+      mode: signal<Mode>(shop.value?.mode ?? 'TEST'),
+      values: Object.fromEntries(fields.map(({ name }) => [name, signal('')])),
+    }),
+    [],
+  )
+  const values = Object.fromEntries(fields.map(({ name }) => [name, draft.values[name]?.value ?? '']))
+  async function save(): Promise<void> {
+    const body = accountBody(kind, values, draft.mode.value)
+    const mode = modeMeant(kind, values, draft.mode.value)
+    const there = own.find(({ data }) => data.mode === mode)
+    const path = { processor }
+    const saved = await saveVersioned(there?.etag ?? '', {
+      save: (version) =>
+        versioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
+      theirs: () => readOwn(path, mode ?? draft.mode.value),
+      differences: ({ set, checkedAt }) => [
+        [w('fields'), Object.keys(body).map(fieldName).join(', '), set.map(fieldName).join(', ')],
+        [w('checkedAt'), '–', checkedAt],
+      ],
+      onTheirs: onSaved,
+    })
+    if (!saved) return
+    for (const value of Object.values(draft.values)) value.value = ''
+    await onSaved()
+    notify(w('accountSaved'))
+  }
+  return (
+    <Section title={own.length === 0 ? w('put') : w('replace')} hint={w('putHint')}>
+      <Form onSubmit={save} dirty={Object.values(values).some(Boolean)} submit={w('check')} label={w('put')}>
+        {own.length > 0 && <Note>{w('replaceHint')}</Note>}
+        <div class="fields">
+          {fields.map(({ name, secret, required }) => {
+            const bind = draft.values[name]
+            return (
+              bind && (
+                <TextField
+                  key={name}
+                  bind={bind}
+                  label={fieldName(name)}
+                  hint={w(secret ? 'secretHint' : name === 'apiUrl' ? 'apiUrlHint' : 'publicHint')}
+                  required={required}
+                  type={secret ? 'password' : name === 'apiUrl' ? 'url' : 'text'}
+                  // No password of theirs: browsers are not to offer one, nor to keep this one.
+                  autoComplete={secret ? 'new-password' : 'off'}
+                  max={300}
+                  code
+                />
+              )
+            )
+          })}
+          {takesMode && (
+            <SelectField
+              bind={draft.mode}
+              label={w('mode')}
+              hint={w('modeHint')}
+              options={[
+                ['TEST', w('TEST')],
+                ['LIVE', w('LIVE')],
+              ]}
+            />
+          )}
+        </div>
+      </Form>
+    </Section>
+  )
 }

@@ -1,6 +1,177 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../settings-payments/words.ts'
+import { useMemo } from 'preact/hooks'
+import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
+import { type Draft, draftOf, fill, textsOf } from '../../lib/draft.ts'
+import { processorName } from '../../lib/processors.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { at, isOwner, shop, shopName } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Note, State } from '../../ui/bits.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { Chain } from './chain.tsx'
+import { cardProcessors, type MethodTexts, methods, methodsOf, type Stand, textsOfMethods, waysOf } from './methods.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Methods = Schema<'PaymentMethods'>
+type Resolved = Schema<'ResolvedPaymentMethods'>
+type Held = { data: Methods; etag: string }
+
+const read = (signal?: AbortSignal) => versioned<Methods>(api.GET('/shops/v2/payment-methods', signal ? { signal } : {}))
+
+export default function Payments() {
+  const name = shopName.value ?? ''
+  const resolved = useResource(name, (signal) =>
+    ok(api.GET('/checkout/{shopUrl}/payment-intent-resolver', { params: { path: { shopUrl: name } }, signal })),
+  )
+  const said = useResource('', read)
+  return (
+    <Page title={w('title')} subtitle={w('subtitle')}>
+      <Section title={w('offered')} hint={w('offeredHint')}>
+        <Loaded of={resolved}>{(answer) => <Ways of={answer} />}</Loaded>
+      </Section>
+      <Section title={w('choices')} hint={w('choicesHint')}>
+        <Loaded of={said}>{(held) => <MethodsForm held={held} resource={said} onSaved={resolved.reload} />}</Loaded>
+      </Section>
+      {isOwner.value && <Accounts />}
+    </Page>
+  )
+}
+
+function Ways({ of }: { of: Resolved }) {
+  const { kybCohort, partnership, skippedByBreaker } = of.meta
+  return (
+    <div class="stack">
+      {skippedByBreaker.length > 0 && <Note tone="warn">{w('breakers', { names: skippedByBreaker.map(processorName).join(', ') })}</Note>}
+      {waysOf(of).map((way) => (
+        <Chain key={way.method} of={way} currency={of.currency} />
+      ))}
+      <p class="hint">
+        {w('by', { partnership: partnership ?? c('none'), cohort: kybCohort ?? c('none') })} {shop.value?.mode === 'TEST' && w('testHint')}
+      </p>
+    </div>
+  )
+}
+
+function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; resource: Resource<Held>; onSaved: () => unknown }) {
+  const draft = useMemo(() => draftOf(textsOfMethods(data)), [])
+  const base = textsOfMethods(data)
+  const typed = textsOf(draft)
+  const body = methodsOf(typed)
+  const said = (name: keyof MethodTexts, { [name]: value }: MethodTexts): string =>
+    (methods as readonly string[]).includes(name) ? w(value as Stand) : value
+
+  function show(now: Held): void {
+    resource.put(now)
+    fill(draft, textsOfMethods(now.data))
+  }
+  async function save(): Promise<void> {
+    const saved = await saveVersioned(etag, {
+      save: (version) => versioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
+      theirs: () => read(),
+      differences: (theirs) => {
+        const there = textsOfMethods(theirs)
+        const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== there[name])
+        return names.map((name) => [w(name), said(name, typed), said(name, there)])
+      },
+      onTheirs: show,
+    })
+    if (!saved) return
+    show(saved)
+    onSaved()
+    notify(c('saved'))
+  }
+  return (
+    <Form onSubmit={save} dirty={JSON.stringify(typed) !== JSON.stringify(base)} label={w('choices')}>
+      {data.warnings.map(({ method, message }) => (
+        <Note key={`${method} ${message}`} tone="warn">
+          <strong>{w(method)}:</strong> <bdi>{message}</bdi>
+        </Note>
+      ))}
+      {methods.map((method) => (
+        <fieldset key={method} class="method">
+          <legend>{w(method)}</legend>
+          <div class="fields">
+            <SelectField
+              bind={draft[method]}
+              label={w('stand')}
+              options={(['auto', 'on', 'off'] as const).map((stand) => [stand, w(stand)])}
+            />
+            {typed[method] !== 'auto' && <Details method={method} draft={draft} />}
+          </div>
+        </fieldset>
+      ))}
+    </Form>
+  )
+}
+
+const choices = (none: string) => [['', none], ...cardProcessors.map((name) => [name, processorName(name)] as const)] as const
+
+/** What a method wants to be told beside that it is on. */
+function Details({ method, draft }: { method: (typeof methods)[number]; draft: Draft<MethodTexts> }) {
+  switch (method) {
+    case 'card':
+      return (
+        <>
+          <SelectField bind={draft.processor} label={w('processor')} options={choices(w('processorAuto'))} />
+          {draft.processor.value && (
+            <TextField bind={draft.publishableKey} label={w('publishableKey')} hint={w('publishableKeyHint')} max={300} code />
+          )}
+        </>
+      )
+    case 'paypal':
+      return <TextField bind={draft.clientId} label={w('clientId')} hint={w('publishableKeyHint')} max={300} code />
+    case 'wallet':
+      return (
+        <>
+          <SelectField bind={draft.tokenProvider} label={w('tokenProvider')} options={choices(w('tokenProviderAuto'))} />
+          <TextField bind={draft.merchantIdentifier} label={w('merchantIdentifier')} hint={w('merchantIdentifierHint')} max={300} code />
+        </>
+      )
+    default:
+      return null
+  }
+}
+
+function Accounts() {
+  const accounts = useResource('', (signal) => ok(api.GET('/shops/v2/processor-accounts', { signal })))
+  const modes = (list: readonly string[]) =>
+    list.length === 0 ? (
+      '–'
+    ) : (
+      <span class="row tight">
+        {list.map((mode) => (
+          <State key={mode} of={mode} />
+        ))}
+      </span>
+    )
+  return (
+    <Section title={w('accounts')} hint={w('accountsHint')}>
+      <Loaded of={accounts}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title={c('nothing')} />
+          ) : (
+            <Table
+              caption={w('processors')}
+              columns={[
+                { key: 'processor', title: w('processor'), main: true, cell: ({ processor }) => processorName(processor) },
+                { key: 'own', title: w('own'), cell: ({ accounts: own }) => modes(own.map(({ mode }) => mode)) },
+                {
+                  key: 'instance',
+                  title: w('instance'),
+                  cell: ({ instance }) => modes((['TEST', 'LIVE'] as const).filter((mode) => instance[mode])),
+                },
+              ]}
+              rows={data}
+              rowKey={({ processor }) => processor}
+              href={({ processor }) => at('settings', 'payments', processor)}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  )
 }

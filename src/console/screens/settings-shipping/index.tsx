@@ -1,6 +1,169 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../settings-shipping/words.ts'
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
+import { useQuery } from '../../lib/query.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { at, shop } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
+import { moved, Ordered } from '../../ui/ordered.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { type Rows, saveRows } from '../settings/rows.ts'
+import { costsOf, whereOf } from './describe.ts'
+import { MethodForm } from './edit.tsx'
+import { inOrder, type Method, withMethod } from './methods.domain.ts'
+import { Preview } from './preview.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Held = Rows<Method>
+type Answer = { data: Schema<'ShippingMethod'>[] }
+
+const read = (signal?: AbortSignal): Promise<Held> => versioned<Answer>(api.GET('/shops/v2/shipping-methods', signal ? { signal } : {}))
+const put = (data: Method[], etag: string | undefined): Promise<Held> =>
+  versioned<Answer>(api.PUT('/shops/v2/shipping-methods', { params: { header: ifMatch(etag) }, body: { data } }))
+
+const described = (method: Method | undefined): string => (method ? `${method.title}: ${whereOf(method)}; ${costsOf(method)}` : '–')
+/** Where the two lists differ, by the codes of their methods. */
+function differences(mine: readonly Method[], theirs: readonly Method[]) {
+  const codes = [...new Set([...mine, ...theirs].map(({ code }) => code))]
+  const of = (list: readonly Method[], code: string) => described(list.find((one) => one.code === code))
+  const rows = codes.map((code) => [code, of(mine, code), of(theirs, code)] as const).filter(([, yours, there]) => yours !== there)
+  return rows.length > 0
+    ? rows
+    : [[w('order'), mine.map(({ title }) => title).join(', '), theirs.map(({ title }) => title).join(', ')] as const]
+}
+
+export default function Shipping() {
+  const query = useQuery()
+  const methods = useResource('', read)
+  const { method: code, new: isNew } = query.of
+  const isOne = code !== undefined || isNew !== undefined
+  const named = code === undefined ? w('newMethod') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
+  return (
+    <Page
+      title={isOne ? named : w('title')}
+      subtitle={isOne ? undefined : w('subtitle')}
+      {...(isOne ? { back: { href: at('settings', 'shipping'), text: w('title') } } : {})}
+      actions={
+        !isOne && (
+          <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
+            {w('add')}
+          </ButtonLink>
+        )
+      }
+    >
+      <Loaded of={methods}>
+        {(held) => (isOne ? <One key={code ?? ''} code={code} held={held} resource={methods} /> : <All held={held} resource={methods} />)}
+      </Loaded>
+    </Page>
+  )
+}
+
+function One({ code, held, resource }: { code: string | undefined; held: Held; resource: Resource<Held> }) {
+  const { route } = useLocation()
+  const [seen, setSeen] = useState(0)
+  const method = held.data.data.find((one) => one.code === code)
+  const back = at('settings', 'shipping')
+  if (code !== undefined && !method) return <Empty title={c('missing')} text={c('missingText')} />
+
+  async function change(to: (methods: readonly Method[]) => readonly Method[]): Promise<boolean> {
+    const saved = await saveRows(held, {
+      ...{ change: to, put, read },
+      differences: (theirs) => differences(to(theirs), theirs),
+      onTheirs(now) {
+        resource.put(now)
+        setSeen((count) => count + 1)
+      },
+    })
+    if (saved) resource.put(saved)
+    return saved !== undefined
+  }
+  async function save(typed: Method): Promise<void> {
+    if (!(await change((methods) => withMethod(methods, code, typed)))) return
+    notify(c('saved'))
+    route(back)
+  }
+  async function remove(): Promise<void> {
+    const title = w('removeTitle', { title: method?.title.slice(0, 80) ?? '' })
+    if (!(await confirm({ title, body: <p>{w('removeText')}</p>, action: c('remove'), danger: true }))) return
+    if (!(await change((methods) => methods.filter((one) => one.code !== code)))) return
+    notify(w('removed'))
+    route(back)
+  }
+  return (
+    <MethodForm
+      key={seen}
+      method={method}
+      others={(typed) => withMethod(held.data.data, code, typed)}
+      currency={shop.value?.currency ?? ''}
+      save={save}
+      onRemove={code === undefined ? undefined : remove}
+    />
+  )
+}
+
+function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
+  const query = useQuery()
+  const saved = held.data.data
+  const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
+  const methods = codes ? inOrder(saved, codes) : saved
+  const isMoved = methods.some((method, place) => method !== saved[place])
+  async function save(): Promise<void> {
+    const answer = await saveRows(held, {
+      ...{ put, read },
+      change: (list) => inOrder(list, codes ?? []),
+      differences: (theirs) => differences(methods, theirs),
+      onTheirs(now) {
+        setCodes(undefined)
+        resource.put(now)
+      },
+    })
+    if (!answer) return
+    setCodes(undefined)
+    resource.put(answer)
+    notify(c('saved'))
+  }
+  if (saved.length === 0) return <Empty icon="truck" title={w('none')} text={w('noneText')} />
+  const list = (
+    <Ordered
+      label={w('methods')}
+      items={methods}
+      keyOf={({ code }) => code}
+      nameOf={({ title }) => title}
+      onMove={(from, to) => setCodes(moved(methods, from, to).map(({ code }) => code))}
+    >
+      {(method) => (
+        <div>
+          <a href={query.href({ method: method.code })}>
+            <strong>
+              <bdi>{method.title}</bdi>
+            </strong>
+          </a>
+          <p>
+            <bdi>{costsOf(method)}</bdi>
+          </p>
+          <p class="faint">
+            <bdi>{whereOf(method)}</bdi>
+          </p>
+        </div>
+      )}
+    </Ordered>
+  )
+  return (
+    <>
+      <Section title={w('methods')} hint={w('methodsHint')}>
+        {isMoved ? (
+          <Form onSubmit={save} dirty submit={w('saveOrder')} actions={<Button onPress={() => setCodes(undefined)}>{c('cancel')}</Button>}>
+            {list}
+          </Form>
+        ) : (
+          list
+        )}
+      </Section>
+      <Preview methods={methods} currency={shop.value?.currency ?? ''} />
+    </>
+  )
 }

@@ -1,6 +1,159 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../settings-taxes/words.ts'
+import { useMemo, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { api, ifMatch, versioned } from '../../lib/api.ts'
+import { draftOf, textsOf } from '../../lib/draft.ts'
+import { country, percentOfBps } from '../../lib/format.ts'
+import { countryOptions } from '../../lib/places.ts'
+import { useQuery } from '../../lib/query.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { at, shop } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Note } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { notify } from '../../ui/toast.tsx'
+import { type Rows, saveRows } from '../settings/rows.ts'
+import { bpsTyped, duplicateOf, newRate, placeOf, type Rate, rateOf, textsOfRate, withRate } from './rates.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Held = Rows<Rate>
+type Change = (rates: readonly Rate[]) => readonly Rate[]
+
+const read = (signal?: AbortSignal): Promise<Held> => versioned<{ data: Rate[] }>(api.GET('/shops/v2/tax-rates', signal ? { signal } : {}))
+const put = (data: Rate[], etag: string | undefined): Promise<Held> =>
+  versioned<{ data: Rate[] }>(api.PUT('/shops/v2/tax-rates', { params: { header: ifMatch(etag) }, body: { data } }))
+
+const nameOf = ({ country: code, region, class: taxClass }: Rate): string =>
+  [country(code), region ?? w('whole'), ...(taxClass ? [w('ofClass', { class: taxClass })] : [])].join(', ')
+const described = (rate: Rate | undefined): string =>
+  rate ? `${percentOfBps(rate.rateBps)}, ${w(rate.inclusive ? 'inclusive' : 'onTop')}` : '–'
+
+function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (readonly [string, string, string])[] {
+  const all = new Map([...theirs, ...mine].map((rate) => [placeOf(rate), rate]))
+  const of = (list: readonly Rate[], place: string) => described(list.find((one) => placeOf(one) === place))
+  return [...all].flatMap(([place, rate]) => {
+    const [yours, there] = [of(mine, place), of(theirs, place)]
+    return yours === there ? [] : [[nameOf(rate), yours, there] as const]
+  })
+}
+
+/** Saves a change of the list, and shows what there is then. @returns whether it was saved */
+async function save(held: Held, resource: Resource<Held>, change: Change): Promise<boolean> {
+  const saved = await saveRows(held, {
+    ...{ change, put, read, onTheirs: resource.put },
+    differences: (theirs) => differences(change(theirs), theirs),
+  })
+  if (saved) resource.put(saved)
+  return saved !== undefined
+}
+
+export default function Taxes() {
+  const query = useQuery()
+  const rates = useResource('', read)
+  const { rate: place, new: isNew } = query.of
+  const isOne = place !== undefined || isNew !== undefined
+  return (
+    <Page
+      title={isOne ? w(place === undefined ? 'newRate' : 'rate') : w('title')}
+      subtitle={isOne ? undefined : w('subtitle')}
+      {...(isOne ? { back: { href: at('settings', 'taxes'), text: w('title') } } : {})}
+      actions={
+        !isOne && (
+          <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })}>
+            {w('add')}
+          </ButtonLink>
+        )
+      }
+    >
+      <Loaded of={rates}>
+        {(held) => (isOne ? <One key={place ?? ''} place={place} held={held} resource={rates} /> : <All held={held} resource={rates} />)}
+      </Loaded>
+    </Page>
+  )
+}
+
+function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
+  const query = useQuery()
+  const rates = held.data.data
+  async function remove(rate: Rate): Promise<void> {
+    const place = placeOf(rate)
+    if (!(await save(held, resource, (list) => list.filter((one) => placeOf(one) !== place)))) return
+    notify(w('removed', { name: nameOf(rate) }), {
+      undo: async () => {
+        // By then there may be others: it is added to what is there.
+        const now = await read()
+        await save(now, resource, (list) => withRate(list, place, rate))
+      },
+    })
+  }
+  if (rates.length === 0) return <Empty icon="chart" title={w('none')} text={w('noneText')} />
+  return (
+    <>
+      <Table
+        caption={w('title')}
+        columns={[
+          { key: 'country', title: w('country'), main: true, cell: (rate) => country(rate.country) },
+          { key: 'region', title: w('region'), cell: ({ region }) => <bdi>{region ?? w('whole')}</bdi> },
+          { key: 'class', title: w('class'), cell: (rate) => rate.class ?? w('standard') },
+          { key: 'rate', title: w('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+          { key: 'inclusive', title: w('prices'), cell: ({ inclusive }) => w(inclusive ? 'inclusive' : 'onTop') },
+          {
+            key: 'remove',
+            title: c('actions'),
+            cell: (rate) => <Button kind="quiet" icon="close" label={`${c('remove')}: ${nameOf(rate)}`} onPress={() => remove(rate)} />,
+          },
+        ]}
+        rows={rates}
+        rowKey={placeOf}
+        href={(rate) => query.href({ rate: placeOf(rate) })}
+      />
+      <Note>{w('rules')}</Note>
+    </>
+  )
+}
+
+function One({ place, held, resource }: { place: string | undefined; held: Held; resource: Resource<Held> }) {
+  const { route } = useLocation()
+  const [tried, setTried] = useState(false)
+  const rate = held.data.data.find((one) => placeOf(one) === place)
+  const begun = useMemo(() => (rate ? textsOfRate(rate) : { ...newRate, country: shop.value?.country ?? '' }), [])
+  const draft = useMemo(() => draftOf(begun), [])
+  const typed = textsOf(draft)
+  const back = at('settings', 'taxes')
+  if (place !== undefined && !rate) return <Empty title={c('missing')} text={c('missingText')} />
+  const made = rateOf(typed)
+  const twice = made && duplicateOf(held.data.data, made, place)
+
+  async function submit(): Promise<void> {
+    setTried(true)
+    if (!made) throw new Error(`${w('rate')}: ${c('notPercent')}`)
+    if (twice) throw new Error(w('duplicate', { name: nameOf(twice), rate: described(twice) }))
+    if (!(await save(held, resource, (list) => withRate(list, place, made)))) return route(back)
+    notify(c('saved'))
+    route(back)
+  }
+  return (
+    <Section>
+      <Form onSubmit={submit} dirty={JSON.stringify(typed) !== JSON.stringify(begun)} label={w('rate')}>
+        <div class="fields">
+          <SelectField bind={draft.country} label={w('country')} options={countryOptions()} />
+          <TextField bind={draft.region} label={w('region')} hint={w('regionHint')} max={100} />
+          <TextField
+            bind={draft.rate}
+            label={w('percent')}
+            inputMode="decimal"
+            error={(tried || typed.rate !== '') && bpsTyped(typed.rate) === undefined ? c('notPercent') : undefined}
+            required
+            code
+          />
+          <TextField bind={draft.class} label={w('class')} hint={w('classHint')} max={40} code />
+        </div>
+        <CheckField bind={draft.inclusive} label={w('isInclusive')} hint={w('inclusiveHint')} />
+        {twice && <Note tone="warn">{w('duplicate', { name: nameOf(twice), rate: described(twice) })}</Note>}
+      </Form>
+    </Section>
+  )
 }

@@ -1,0 +1,52 @@
+import { processorName } from '../../lib/processors.ts'
+import { shop } from '../../lib/shop.ts'
+import { Icon, type IconName } from '../../ui/icon.tsx'
+import type { Link, Way } from './methods.domain.ts'
+import { w } from './words.ts'
+
+const icons: Readonly<Record<Link['outcome'], IconName>> = {
+  SELECTED: 'check',
+  DISABLED: 'close',
+  NO_MATCH: 'more',
+  SKIPPED_OPEN: 'clock',
+  NO_KEY: 'warn',
+  NO_CURRENCY: 'warn',
+}
+
+/** The way to a processor, as steps joined by arrows. Each says in words what it is and what came of it. */
+export function Chain({ of: { method, links, chosen }, currency }: { of: Way; currency: string }) {
+  const end = chosen === undefined ? w('offeredNot') : w('offeredBy', { name: processorName(chosen) })
+  return (
+    <section class="way" aria-label={w(method)}>
+      <h3>{w(method)}</h3>
+      <ol class="chain">
+        {links.map((link, at) => (
+          <li key={at} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
+            <Step of={link} currency={currency} />
+          </li>
+        ))}
+        <li class={chosen === undefined ? 'end none' : 'end taken'}>
+          <div>
+            <Icon name={chosen === undefined ? 'close' : 'check'} />
+            <strong>{end}</strong>
+          </div>
+        </li>
+      </ol>
+    </section>
+  )
+}
+
+function Step({ of: { method, step, candidate, outcome }, currency }: { of: Link; currency: string }) {
+  const what =
+    method === 'wallet' && outcome === 'NO_MATCH' ? w('walletNoMatch') : w(outcome, { currency, mode: w(shop.value?.mode ?? 'TEST') })
+  return (
+    <div>
+      <small class="faint">{w(step)}</small>
+      <strong>{candidate === null ? '–' : processorName(candidate)}</strong>
+      <span class="outcome">
+        <Icon name={icons[outcome]} />
+        {what}
+      </span>
+    </div>
+  )
+}

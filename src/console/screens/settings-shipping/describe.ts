@@ -1,0 +1,42 @@
+/** Methods in words. */
+import { country, money, number } from '../../lib/format.ts'
+import { language } from '../../lib/words.ts'
+import type { Method } from './methods.domain.ts'
+import { w } from './words.ts'
+
+const named = 4
+const list = new Intl.ListFormat(language, { type: 'conjunction', style: 'short' })
+
+const namesOf = (codes: readonly string[]): string =>
+  codes.length > named
+    ? w('andMore', { names: codes.slice(0, named).map(country).join(', '), n: codes.length - named })
+    : list.format(codes.map(country))
+
+/** Where a method goes. */
+export function whereOf({ price, countries = [], zones = [] }: Method): string {
+  if (price) return countries.length === 0 ? w('everywhere') : namesOf(countries)
+  return zones
+    .map((zone) =>
+      zone.countries === undefined
+        ? w('rest')
+        : zone.provinces
+          ? w('partsOf', { country: namesOf(zone.countries), provinces: list.format(zone.provinces.slice(0, named * 2)) })
+          : namesOf(zone.countries),
+    )
+    .join('; ')
+}
+
+/** What it costs. */
+export function costsOf({ price, rates = [], freeOver }: Method): string {
+  if (price) return money(price)
+  const bands = rates.map(({ upToGrams, upToAmount, amount }) =>
+    upToGrams !== undefined
+      ? w('bandGrams', { amount: money(amount), grams: number(upToGrams) })
+      : upToAmount
+        ? w('bandAmount', { amount: money(amount), to: money(upToAmount) })
+        : rates.length > 1
+          ? w('bandRest', { amount: money(amount) })
+          : money(amount),
+  )
+  return [...bands, ...(freeOver ? [w('freeFrom', { amount: money(freeOver) })] : [])].join('; ')
+}

@@ -1,0 +1,71 @@
+import { signal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { provincesOf } from '../../../lib/provinces.ts'
+import { api, ok } from '../../lib/api.ts'
+import { countryOptions } from '../../lib/places.ts'
+import { useResource } from '../../lib/resource.ts'
+import { shop, shopName } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Money, Note } from '../../ui/bits.tsx'
+import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { amountTyped, type Method, seenBy } from './methods.domain.ts'
+import { w } from './words.ts'
+
+/** What a cart of some weight and worth would be offered to somewhere. */
+export function Preview({ methods, currency }: { methods: readonly Method[]; currency: string }) {
+  const name = shopName.value ?? ''
+  const typed = useMemo(
+    () => ({ country: signal(shop.value?.country ?? 'US'), province: signal(''), grams: signal('500'), amount: signal('') }),
+    [],
+  )
+  // Names of provinces: of a shop that is suspended nobody is told, and they go by their spelling.
+  const served = useResource(name, async (signal) =>
+    ok(api.GET('/shops/v2/public/name/{shopName}/countries', { params: { path: { shopName: name } }, signal })).catch(() => ({ data: [] })),
+  )
+  const countries = served.data.value?.data ?? []
+  const table = useMemo(
+    () => provincesOf(countries.flatMap(({ code, provinces }) => provinces.map((one) => ({ ...one, country: code })))),
+    [countries],
+  )
+  const here = countries.find(({ code }) => code === typed.country.value)
+  const amount = amountTyped(typed.amount.value || '0', currency)
+  const grams = /^\d{1,13}$/.test(typed.grams.value.trim()) ? Number(typed.grams.value) : undefined
+  const to = { countryCode: typed.country.value, province: typed.province.value.trim() || null }
+  const seen = amount && grams !== undefined ? seenBy(methods, { grams, amount, to }, table) : []
+  const offered = seen.filter(({ price }) => price)
+  return (
+    <Section title={w('preview')} hint={w('previewHint')}>
+      <div class="fields">
+        <SelectField bind={typed.country} label={w('country')} options={countryOptions()} />
+        <TextField bind={typed.province} label={w('province')} suggestions={here?.provinces.map((one) => one.name) ?? []} max={100} />
+        <NumberField bind={typed.grams} label={w('grams')} error={grams === undefined ? c('notNumber') : undefined} />
+        <MoneyField
+          bind={typed.amount}
+          currency={currency}
+          label={w('worth')}
+          error={amount ? undefined : c('notAmount', { currency })}
+          placeholder="0"
+        />
+      </div>
+      <div role="status">{amount && grams !== undefined && offered.length === 0 && <Note tone="warn">{w('nothingOffered')}</Note>}</div>
+      {seen.length > 0 && (
+        <Table
+          caption={w('previewTable')}
+          columns={[
+            { key: 'title', title: w('methodTitle'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
+            {
+              key: 'price',
+              title: w('costs'),
+              end: true,
+              cell: ({ price, because }) => (price ? <Money of={price} /> : <span class="faint">{because && w(because)}</span>),
+            },
+          ]}
+          rows={seen}
+          rowKey={({ method }) => method.code}
+        />
+      )}
+    </Section>
+  )
+}

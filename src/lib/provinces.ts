@@ -1,0 +1,50 @@
+/** Parts of countries as people type them, compared: pure, so that a browser decides as the server does. */
+
+/** What each country calls its parts: by every way of spelling one, as `spellingOf` leaves it, the ISO 3166-2 codes that it may mean. */
+export type Provinces = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
+export const noProvinces: Provinces = new Map()
+
+/** A part of a country, by its ISO 3166-2 code without the country, and its English name. */
+export type Province = { code: string; name: string }
+
+/** A province as people type it, in the one way in which provinces are compared: no capitals, diacritics and punctuation. */
+const spellingOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[’'‘`.]/g, '')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/** The table of some parts, each by its name, its code and both codes. */
+export function provincesOf(parts: readonly (Province & { country: string })[]): Provinces {
+  const found = new Map<string, Map<string, string[]>>()
+  for (const { country, code, name } of parts) {
+    const ofCountry = found.get(country) ?? new Map<string, string[]>()
+    found.set(country, ofCountry)
+    for (const spelling of [name, code, `${country}-${code}`].map(spellingOf)) {
+      const codes = ofCountry.get(spelling) ?? []
+      ofCountry.set(spelling, codes)
+      if (!codes.includes(code)) codes.push(code)
+    }
+  }
+  return found
+}
+
+/**
+ * What tells a province of a country from its others: the codes that the text may mean, or the text itself in a country whose
+ * parts nobody has listed. Empty when the country has no such province.
+ */
+export function provinceCodes(table: Provinces, country: string, text: string): readonly string[] {
+  const spelling = spellingOf(text)
+  const ofCountry = table.get(country)
+  return ofCountry ? (ofCountry.get(spelling) ?? []) : spelling === '' ? [] : [spelling]
+}
+
+/** Whether two texts name the same province of a country, each by its code or its English name. */
+export function isSameProvince(table: Provinces, country: string, one: string, other: string): boolean {
+  if (spellingOf(one) === spellingOf(other)) return spellingOf(one) !== ''
+  const codes = provinceCodes(table, country, other)
+  return provinceCodes(table, country, one).some((code) => codes.includes(code))
+}

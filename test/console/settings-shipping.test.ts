@@ -1,0 +1,122 @@
+/** What the console says that a cart would see of a shop's shipping methods, held against what the API answers such a cart. */
+import { expect, test } from 'bun:test'
+import {
+  inOrder,
+  type Method,
+  methodOf,
+  newMethod,
+  seenBy,
+  textsOfMethod,
+  withMethod,
+} from '../../src/console/screens/settings-shipping/methods.domain.ts'
+import { provincesOf } from '../../src/lib/provinces.ts'
+import { testApp } from '../support/app.ts'
+import { storeIn } from '../support/carts.ts'
+
+const usd = (amount: number) => ({ amount, currency: 'USD' })
+
+const methods: Method[] = [
+  { code: 'flat', title: 'Flat', countries: ['US', 'CA'], price: usd(650) },
+  { code: 'anywhere', title: 'Anywhere', countries: [], price: usd(9_900) },
+  {
+    ...{ code: 'weight', title: 'By weight', zones: [{ countries: ['US'], provinces: ['California', 'NY'] }, { countries: ['CA'] }, {}] },
+    rates: [
+      { upToGrams: 1_000, amount: usd(500) },
+      { upToGrams: 5_000, amount: usd(900) },
+    ],
+    freeOver: usd(10_000),
+  },
+  {
+    ...{ code: 'worth', title: 'By worth', zones: [{ countries: ['US', 'DE'] }] },
+    rates: [{ upToAmount: usd(2_000), amount: usd(700) }, { amount: usd(0) }],
+  },
+  { code: 'rest', title: 'The rest', zones: [{}], rates: [{ amount: usd(1_500) }], freeOver: usd(5_000) },
+]
+
+test('what a cart would see is what the API offers it, in prices and in order, wherever it goes and whatever it weighs', async () => {
+  await using app = await testApp()
+  const store = await storeIn(app)
+  await store.ships(...methods)
+  const served = (await app.call('GET', `/shops/v2/public/name/${store.shop.name}/countries`)).body.data as {
+    code: string
+    provinces: { code: string; name: string }[]
+  }[]
+  const table = provincesOf(served.flatMap(({ code, provinces }) => provinces.map((one) => ({ ...one, country: code }))))
+  const weights = [0, 1_000, 1_001, 5_000, 5_001]
+  const worths = [1, 2_000, 2_001, 5_000, 10_000]
+  const places: [countryCode: string, province: string | null][] = [
+    ['US', 'CA'],
+    ['US', 'new york'],
+    ['US', 'Texas'],
+    ['CA', 'ON'],
+    ['DE', null],
+    ['KW', null],
+  ]
+  let offered = 0
+  for (const [nth, weightGrams] of weights.entries()) {
+    for (const amount of worths) {
+      const variantId = await store.variant(`${weightGrams} ${amount}`, amount, { weightGrams, requiresShipping: true })
+      const { id: cart } = (await store.guest.begin()).body
+      expect((await store.guest.add(cart, variantId)).status).toBe(201)
+      for (const [countryCode, province] of [places[nth], ...places.slice(0, 3), places.at(-1)].filter((one) => one !== undefined)) {
+        const shippingAddress = { name: 'A', line1: 'B', city: 'C', postalCode: '1', countryCode, province }
+        expect((await store.guest.change(cart, { shippingAddress })).status).toBe(200)
+        const answer = (await store.guest.call('GET', `/cart/${cart}/shipping-options`)).body
+        const seen = seenBy(methods, { grams: weightGrams, amount: usd(amount), to: { countryCode, province } }, table)
+        const here = seen.flatMap(({ method: { code, title }, price }) => (price ? [{ code, title, amount: price }] : []))
+        expect([weightGrams, amount, countryCode, province, here]).toEqual([weightGrams, amount, countryCode, province, answer.data])
+        offered += here.length
+      }
+    }
+  }
+  expect(offered).toBeGreaterThan(100)
+})
+
+test('each method comes back from its fields in the form in which it was put', () => {
+  for (const method of methods) expect(methodOf(textsOfMethod(method), 'USD')).toEqual({ method })
+})
+
+test('what is no amount is told with its field and its place, and souk is asked nothing', () => {
+  const flat = { ...newMethod, code: 'a', title: 'A' }
+  expect(methodOf({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
+  expect(methodOf({ ...flat, price: '1,234' }, 'KWD')).toEqual({
+    method: { code: 'a', title: 'A', countries: [], price: { amount: 1_234, currency: 'KWD' } },
+  })
+  const zoned = { ...flat, form: 'zoned', measure: 'grams' } as const
+  const bands = [
+    { upTo: '500', amount: '1' },
+    { upTo: '1.5', amount: '2' },
+  ]
+  expect(methodOf({ ...zoned, bands }, 'USD')).toEqual({ wrong: { field: 'upTo', is: 'notNumber', at: 1 } })
+  expect(methodOf({ ...zoned, bands: [{ upTo: '', amount: '' }] }, 'USD')).toEqual({ wrong: { field: 'amount', is: 'notAmount', at: 0 } })
+  expect(methodOf({ ...zoned, bands: [{ upTo: '', amount: '1' }], freeOver: 'x' }, 'USD')).toEqual({
+    wrong: { field: 'freeOver', is: 'notAmount' },
+  })
+})
+
+test('provinces go with one country alone, and without bounds there is one band', () => {
+  const zoned = { ...newMethod, code: 'a', title: 'A', form: 'zoned' } as const
+  const bands = [
+    { upTo: '500', amount: '1' },
+    { upTo: '', amount: '2' },
+  ]
+  const zones = [
+    { rest: 'some', countries: ['US', 'CA'], provinces: ['NY'] },
+    { rest: 'some', countries: ['DE'], provinces: ['BE'] },
+    { rest: 'rest', countries: ['FR'], provinces: [] },
+  ] as const
+  expect(methodOf({ ...zoned, bands, zones: [...zones] }, 'USD')).toEqual({
+    method: {
+      ...{ code: 'a', title: 'A', rates: [{ amount: usd(100) }] },
+      zones: [{ countries: ['US', 'CA'] }, { countries: ['DE'], provinces: ['BE'] }, {}],
+    },
+  })
+})
+
+test('a changed method stays in its place, also under another code; a new one comes last; an order keeps what it does not name', () => {
+  const codes = (list: readonly Method[]) => list.map(({ code }) => code)
+  const renamed = { ...(methods[0] as Method), code: 'other' }
+  expect(codes(withMethod(methods, 'flat', renamed))).toEqual(['other', 'anywhere', 'weight', 'worth', 'rest'])
+  expect(codes(withMethod(methods, undefined, renamed))).toEqual([...codes(methods), 'other'])
+  expect(codes(inOrder(methods, ['rest', 'gone', 'flat']))).toEqual(['rest', 'flat', 'anywhere', 'weight', 'worth'])
+})

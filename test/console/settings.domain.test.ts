@@ -1,0 +1,156 @@
+/** What the screens of a shop's settings make of what is typed: shop, ways to pay, tax rates. */
+import { describe, expect, test } from 'bun:test'
+import { changedFields, shopChange, textsOfShop } from '../../src/console/screens/settings/shop.domain.ts'
+import { accountBody, modeMeant } from '../../src/console/screens/settings-payments/account.domain.ts'
+import { methods, methodsOf, textsOfMethods, waysOf } from '../../src/console/screens/settings-payments/methods.domain.ts'
+import {
+  bpsTyped,
+  duplicateOf,
+  percentText,
+  placeOf,
+  rateOf,
+  textsOfRate,
+  withRate,
+} from '../../src/console/screens/settings-taxes/rates.domain.ts'
+
+const shop: Parameters<typeof textsOfShop>[0] = {
+  id: 'shop_1',
+  name: 'tea',
+  title: 'Tea',
+  description: 'Leaves',
+  logoUrl: null,
+  currency: 'KWD',
+  country: 'KW',
+  mode: 'TEST',
+  status: 'ACTIVE',
+  contact: { email: 'tea@example.com', phone: null },
+  address: { line1: '1 Street', line2: null, city: 'Kuwait', province: null, postalCode: null, countryCode: 'KW' },
+  storefrontOrigins: ['https://tea.example'],
+  showQuantity: false,
+  timeZone: 'Asia/Kuwait',
+  pages: { order: null, reset: 'https://tea.example/reset', verify: null, invitation: null },
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+}
+
+describe('the shop', () => {
+  const before = textsOfShop(shop)
+
+  test('nothing typed is nothing to send', () => {
+    expect(changedFields(before, { ...before })).toEqual([])
+    expect(shopChange(before, { ...before, storefrontOrigins: ['https://tea.example'] })).toBeUndefined()
+  })
+
+  test('only what was changed is sent, within contact, address and pages too, and what was emptied as none', () => {
+    const after = {
+      ...before,
+      title: ' Green tea ',
+      email: '',
+      line2: 'Floor 2',
+      reset: '',
+      order: 'https://tea.example/o',
+      showQuantity: true,
+    }
+    expect(shopChange(before, after)).toEqual({
+      ...{ title: 'Green tea', showQuantity: true },
+      contact: { email: null },
+      address: { line2: 'Floor 2' },
+      pages: { order: 'https://tea.example/o', reset: null },
+    })
+    expect(shopChange(before, { ...before, description: '', logoUrl: 'https://tea.example/media/1' })).toEqual({
+      ...{ description: '', logoUrl: 'https://tea.example/media/1' },
+    })
+    expect(shopChange({ ...before, logoUrl: 'https://a.example/b' }, before)).toEqual({ logoUrl: null })
+  })
+})
+
+describe('ways to pay', () => {
+  test('what a shop says comes back as it was, also what stands beside a method that is off', () => {
+    for (const said of [
+      {},
+      { card: { enabled: true, processor: 'tap', publishableKey: 'pk_test_1' }, paypal: { enabled: false, clientId: 'one' } },
+      {
+        card: { enabled: false },
+        crypto: { enabled: true },
+        wallet: { enabled: true, tokenProvider: 'stripe', merchantIdentifier: 'merchant.a' },
+      },
+    ] as const)
+      expect(methodsOf(textsOfMethods(said))).toEqual(said)
+  })
+
+  test('a method that is left open is left out, whatever was typed beside it', () => {
+    const typed = textsOfMethods({ card: { enabled: true, processor: 'tap', publishableKey: 'pk_test_1' } })
+    expect(methodsOf({ ...typed, card: 'auto' })).toEqual({})
+    expect(methodsOf({ ...typed, publishableKey: '  ', processor: '' })).toEqual({ card: { enabled: true } })
+  })
+
+  test('the ways of the resolver: a method each, in one order, and who was chosen', () => {
+    const chain = [
+      { method: 'wallet', step: 'SHOP_CONFIG', candidate: null, outcome: 'NO_MATCH' },
+      { method: 'card', step: 'SHOP_CONFIG', candidate: null, outcome: 'NO_MATCH' },
+      { method: 'card', step: 'BREAKER', candidate: 'tap', outcome: 'SKIPPED_OPEN' },
+      { method: 'card', step: 'KYB_COHORT', candidate: 'stripe', outcome: 'SELECTED' },
+    ] as const
+    const ways = waysOf({ meta: { kybCohort: null, partnership: null, chain: [...chain], skippedByBreaker: ['tap'] } })
+    expect(ways.map(({ method, chosen, links }) => [method, chosen, links.length])).toEqual([
+      ['card', 'stripe', 3],
+      ['paypal', undefined, 0],
+      ['crypto', undefined, 0],
+      ['wallet', undefined, 1],
+    ])
+    expect(ways.map(({ method }) => method)).toEqual([...methods])
+  })
+
+  test('an account is sent with what was typed, and a mode only where the processor takes one', () => {
+    const fields = [
+      { name: 'secretKey', secret: true, required: true },
+      { name: 'publishableKey', secret: false, required: false },
+    ]
+    const typed = { secretKey: ' sk_live_1 ', publishableKey: '', other: 'x' }
+    expect(accountBody({ fields, takesMode: false }, typed, 'TEST')).toEqual({ secretKey: 'sk_live_1' })
+    expect(accountBody({ fields, takesMode: true }, typed, 'TEST')).toEqual({ secretKey: 'sk_live_1', mode: 'TEST' })
+    expect(modeMeant({ fields, takesMode: false }, typed, 'TEST')).toBe('LIVE')
+    expect(modeMeant({ fields, takesMode: true }, typed, 'TEST')).toBe('TEST')
+    expect(modeMeant({ fields, takesMode: false }, { secretKey: 'sk_1' }, 'TEST')).toBeUndefined()
+  })
+})
+
+describe('tax rates', () => {
+  test('percentages are typed and shown to the hundredth, and nothing finer is', () => {
+    for (const [bps, text] of [
+      [0, '0'],
+      [5, '0.05'],
+      [50, '0.5'],
+      [725, '7.25'],
+      [1000, '10'],
+      [1250, '12.5'],
+      [10_000, '100'],
+    ] as const) {
+      expect([bps, percentText(bps)]).toEqual([bps, text])
+      expect(bpsTyped(text)).toBe(bps)
+    }
+    expect([' 7,25 ', '20 %', '20%', '5.5'].map(bpsTyped)).toEqual([725, 2000, 2000, 550])
+    expect(['', 'x', '-1', '100.01', '7.255', '1e2', '٢٠'].map(bpsTyped)).toEqual(Array(7).fill(undefined))
+  })
+
+  test('a rate comes back as it was', () => {
+    for (const rate of [
+      { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
+      { country: 'GB', region: null, rateBps: 2000, inclusive: true, class: 'books' },
+    ])
+      expect(rateOf(textsOfRate(rate))).toEqual(rate)
+    expect(rateOf({ ...textsOfRate({ country: 'US', region: null, rateBps: 1, inclusive: false }), rate: '' })).toBeUndefined()
+  })
+
+  test('a place that stands twice is found by its spelling, and is none against itself', () => {
+    const [us, ca] = [
+      { country: 'US', region: null, rateBps: 100, inclusive: false },
+      { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
+    ]
+    expect(duplicateOf([us, ca], { ...ca, region: ' us-ca', rateBps: 1 }, undefined)).toEqual(ca)
+    expect(duplicateOf([us, ca], { ...ca, rateBps: 1 }, placeOf(ca))).toBeUndefined()
+    expect(duplicateOf([us, ca], { ...us, class: 'books' } as never, undefined)).toBeUndefined()
+    expect(withRate([us, ca], placeOf(ca), { ...ca, rateBps: 1 })).toEqual([us, { ...ca, rateBps: 1 }])
+    expect(withRate([us], undefined, ca)).toEqual([us, ca])
+  })
+})

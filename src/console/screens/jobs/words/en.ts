@@ -19,6 +19,7 @@ export default {
   schedule: 'Schedule',
   every: 'In every process',
   asks: 'Asked at {at}',
-  seconds: '{n} s',
   success: 'Last success',
+  areStuck: { one: '{n} job is stuck:', other: '{n} jobs are stuck:' },
+  haveFailed: { one: '{n} job did not succeed when it ran last:', other: '{n} jobs did not succeed when they ran last:' },
 } as const

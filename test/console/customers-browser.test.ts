@@ -43,7 +43,7 @@ test('a customer is made and found by the keyboard alone, and an address that is
   await visitor.fill(/^E-mail/, 'SARA@example.com', { within: 'New customer' })
   visitor.expects('POST /customer 409')
   await visitor.press('Create', { within: 'New customer' })
-  await visitor.there(/That did not work/, { role: 'alert' })
+  await visitor.text('That did not work')
   await visitor.press('Close', { within: 'New customer' })
   await visitor.press('Leave', { role: 'button' })
   await visitor.gone('Nobody is sent a mail')

@@ -75,6 +75,14 @@ export function Picker<Found extends Choice>({
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => list.current?.children[marked]?.scrollIntoView({ block: 'nearest' }), [marked])
 
+  // Whoever types and presses Enter at once means what will be found.
+  const isAwaited = useRef(false)
+  useEffect(() => {
+    if (!isFresh || !isAwaited.current) return
+    isAwaited.current = false
+    pick(found[0])
+  }, [looked, isFresh])
+
   function pick(one: Found | undefined): void {
     if (!one) return
     onPick(one)
@@ -89,8 +97,10 @@ export function Picker<Found extends Choice>({
       if (isOpen) setMarked(to)
       else setOpen(true)
       // With nothing marked Enter still never sends the form that this stands in.
-    } else if (event.key === 'Enter') pick(isOpen && isFresh ? found[marked] : undefined)
-    else if (event.key === 'Escape' && isOpen) {
+    } else if (event.key === 'Enter') {
+      if (isFresh) pick(isOpen ? found[marked] : undefined)
+      else isAwaited.current = isOpen && typed.trim() !== ''
+    } else if (event.key === 'Escape' && isOpen) {
       event.stopPropagation()
       setOpen(false)
     } else return
@@ -122,6 +132,7 @@ export function Picker<Found extends Choice>({
           onInput={({ currentTarget: { value } }) => {
             setTyped(value)
             setMarked(value.trim() === '' ? -1 : 0)
+            isAwaited.current = false
             setOpen(true)
           }}
           onKeyDown={onKeyDown}

@@ -58,7 +58,9 @@ export const History = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | S
     <ol class="timeline">
       {of.toReversed().map(({ status, at, actor }) => (
         <li key={`${at} ${status}`}>
-          <State of={status} /> <When at={at} />{' '}
+          <span class="row tight">
+            <State of={status} /> <When at={at} />
+          </span>
           <small class="faint">
             <bdi>{actor}</bdi>
           </small>

@@ -7,14 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { compile, entries, packConsole } from '../src/build.ts'
-import { engineNeutral, ofTheDemo, ofTheDocument, ofTheFile, ofTheStorefront } from './support/engine-neutral.ts'
+import { engineNeutral, ofTheConsole, ofTheDemo, ofTheDocument, ofTheFile, ofTheStorefront } from './support/engine-neutral.ts'
 
 const given = Bun.argv.slice(2)
 const isWhole = given.every((argument) => argument.startsWith('-'))
 const onPostgres = Boolean(Bun.env['TEST_DATABASE_URL'])
 
 /** What cannot tell one engine from the other has been tried on SQLite. */
-const leftOut = isWhole && onPostgres ? [...engineNeutral(), ...ofTheDocument, ...ofTheDemo, ...ofTheFile, ...ofTheStorefront] : []
+const leftOut =
+  isWhole && onPostgres ? [...engineNeutral(), ...ofTheDocument, ...ofTheDemo, ...ofTheFile, ...ofTheStorefront, ...ofTheConsole] : []
 if (leftOut.length > 0)
   process.stderr.write(`left out on Postgres: ${leftOut.length} files of tests that load nothing of either engine, or ask it nothing\n`)
 

@@ -59,13 +59,14 @@ export const postgresTail: Tail = {
     const last = until === undefined ? undefined : snapshotIn(until)
     if (!before || (until !== undefined && !last)) return undefined
     const column = sql.raw(transactionColumn)
-    const text = textOf(before)
     const bound = last ? sql` and pg_visible_in_snapshot(${column}, ${textOf(last)}::pg_snapshot)` : sql``
+    const given = sql`and ${column} < pg_snapshot_xmax(pg_current_snapshot()) and at >= ${notBefore}::bigint${bound}`
+    // Apart, so that a transaction that is open for hours has nothing read again that came since it began.
     const ofTable = (table: TailTable) => sql`
       union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
-        where ${column} >= ${String(before.open[0] ?? before.next)}::xid8 and ${column} < pg_snapshot_xmax(pg_current_snapshot())
-          and not pg_visible_in_snapshot(${column}, ${text}::pg_snapshot)${bound} and at >= ${notBefore}::bigint
-        order by ${column} limit ${limit}::int)`
+        where ${column} >= ${String(before.next)}::xid8 ${given} order by ${column} limit ${limit}::int)
+      union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
+        where ${column} = any(${`{${before.open.join(',')}}`}::xid8[]) ${given})`
     const found = await read.rows<Found>(
       sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as said${sql.join(tailTables.map(ofTable), sql``)}`,
     )
@@ -75,7 +76,7 @@ export const postgresTail: Tail = {
     const rows = found.flatMap(({ kind, id, said }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(said) }]))
     // Of a table of which there is more, the last transaction may not be whole.
     const cut = tailTables.flatMap((table) => {
-      const ofIt = rows.filter((row) => row.table === table).map(({ transaction }) => transaction)
+      const ofIt = rows.filter((row) => row.table === table && row.transaction >= before.next).map(({ transaction }) => transaction)
       return ofIt.length < limit ? [] : ofIt.sort(byNumber).slice(-1)
     })
     const [end] = cut.sort(byNumber)

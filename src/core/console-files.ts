@@ -1,8 +1,5 @@
 /** The console's files, as the bundler of Bun makes them of src/console: those of the program, the same for every instance of it. */
 
-/** Whether an instance has a console. */
-export const hasConsole = ({ consoleEnabled }: { readonly consoleEnabled: boolean }): boolean => consoleEnabled
-
 type Bytes = Uint8Array<ArrayBuffer> | Blob
 
 /** One file, whole and as it was compressed beforehand. */

@@ -16,5 +16,7 @@ export function shortenList(
   shopId: string,
   kind: IdKind,
 ): void {
-  shorten(db, shopId, idBoundary(kind, clock.now() - settledMs)).catch((error: unknown) => log.warn('list.not_shortened', { shop: shopId, error }))
+  shorten(db, shopId, idBoundary(kind, clock.now() - settledMs)).catch((error: unknown) =>
+    log.warn('list.not_shortened', { shop: shopId, error }),
+  )
 }

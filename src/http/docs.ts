@@ -2,7 +2,6 @@ import { Elysia, t } from 'elysia'
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import swaggerNotices from 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt' with { type: 'file' }
-import { hasConsole } from '../core/console-files.ts'
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
 import { publicJson } from './caching.ts'
@@ -63,7 +62,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
 
   return new Elysia({ tags: ['Service'] })
     .use(access(deps))
-    .get('/', () => html(homeHtml(deps.build.version, hasConsole(deps.config)), homePolicy) as never, {
+    .get('/', () => html(homeHtml(deps.build.version, deps.config.consoleEnabled), homePolicy) as never, {
       access: 'public',
       anyQuery: true,
       response: { 200: Page, ...errorResponses() },

@@ -65,7 +65,7 @@ export type OpenApi = {
 /** Kept in the order in which a shop meets them. */
 const tagDescriptions: Record<string, string> = {
   Login: 'Accounts, access tokens and their renewal.',
-  Console: 'The session of the page at /console. All of it answers 404 while `CONSOLE_ENABLED` is false.',
+  Console: 'The page at /console, and its session. All of it answers 404 while `CONSOLE_ENABLED` is false.',
   Shops: 'The shop, its settings, keys and wallet.',
   KYB: 'What business a merchant runs, as an operator has confirmed it.',
   Lending:

@@ -69,18 +69,22 @@ export function createRouteTable(): RouteTable {
   const routes = new Map<string, StatedRoute>()
   /** Those of one method and one number of segments, fixed segments before parameters. */
   const candidates = new Map<string, { segments: string[]; route: StatedRoute }[]>()
+  /** Those that end in `/*`, which take whatever no other route does. */
+  let rest: { start: string; route: StatedRoute }[] = []
   const groupOf = (method: string, segments: readonly string[]) => `${method} ${segments.length}`
 
   return {
     fill(declared) {
       routes.clear()
       candidates.clear()
+      rest = []
       const placed = declared.map((one) => ({ ...one, place: parametersLast(one.path) }))
       for (const { method, path, hooks } of placed.toSorted((a, b) => (a.place < b.place ? -1 : 1))) {
         const route = statedRoute({ method, path, hooks })
         const segments = path.split('/')
         const group = groupOf(method, segments)
         routes.set(`${method} ${path}`, route)
+        if (path.endsWith('/*')) rest.push({ start: `${method} ${path.slice(0, -1)}`, route })
         const alike = candidates.get(group) ?? []
         alike.push({ segments, route })
         candidates.set(group, alike)
@@ -89,7 +93,8 @@ export function createRouteTable(): RouteTable {
     get: (method, path) => routes.get(`${method} ${path}`),
     match(method, pathname) {
       const path = pathname.split('/')
-      return candidates.get(groupOf(method, path))?.find(({ segments }) => fits(segments, path))?.route
+      const exact = candidates.get(groupOf(method, path))?.find(({ segments }) => fits(segments, path))
+      return (exact ?? rest.find(({ start }) => `${method} ${pathname}`.startsWith(start)))?.route
     },
   }
 }

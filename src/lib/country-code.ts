@@ -14,6 +14,3 @@ export const alpha3Of = (code: string): string => alpha3[code as keyof typeof al
 
 /** Whether somebody can be said to be in it: databases of addresses say XK of Kosovo. */
 export const isGeoCountry = (code: string): boolean => isCountry(code) || code === 'XK'
-
-/** Every code that `isCountry` takes, in no order that says anything. */
-export const countryCodes: readonly string[] = Object.keys(alpha3).filter(isCountry)

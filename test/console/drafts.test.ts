@@ -1,8 +1,8 @@
 /** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
 import { describe, expect, test } from 'bun:test'
+import { windowOf } from '../../src/console/lib/window.ts'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from '../../src/console/screens/drafts/draft.domain.ts'
 import { waitingOf } from '../../src/console/screens/home/waiting.domain.ts'
-import { windowOf } from '../../src/console/screens/home/window.ts'
 
 const line = (quantity: string, price: string, variantId = 'var_1') => ({ variantId, title: 'Mug', detail: '', quantity, price })
 const typed = (more: Partial<Typed> = {}): Typed => ({ ...nothingTyped, lines: [line('2', '10.50')], ...more })
@@ -93,11 +93,11 @@ describe('a draft', () => {
 
 test('the days of the home page stand in its address', () => {
   const today = (before: number) => `day-${before}`
-  expect(windowOf({}, today)).toEqual({ days: 30 })
-  expect(windowOf({ days: '7' }, today)).toEqual({ days: 7, startDate: 'day-6', endDate: 'day-0' })
-  expect(windowOf({ days: '90' }, today)).toEqual({ days: 90, startDate: 'day-89', endDate: 'day-0' })
-  expect(windowOf({ days: 'x', from: '2026-01-01' }, today)).toEqual({ days: 30 })
-  expect(windowOf({ days: '7', from: '2026-01-01', to: '2026-02-01' }, today)).toEqual({
+  expect(windowOf({}, undefined, today)).toEqual({ days: 30 })
+  expect(windowOf({ days: '7' }, undefined, today)).toEqual({ days: 7, startDate: 'day-6', endDate: 'day-0' })
+  expect(windowOf({ days: '90' }, undefined, today)).toEqual({ days: 90, startDate: 'day-89', endDate: 'day-0' })
+  expect(windowOf({ days: 'x', from: '2026-01-01' }, undefined, today)).toEqual({ days: 30 })
+  expect(windowOf({ days: '7', from: '2026-01-01', to: '2026-02-01' }, undefined, today)).toEqual({
     days: undefined,
     startDate: '2026-01-01',
     endDate: '2026-02-01',

@@ -124,6 +124,7 @@ describe('the preview of a refund', () => {
     expect(previewOf(mixed, { way: 'amount', amount: usd(0) }).problem).toBe('nothing')
     expect(previewOf(mixed, { way: 'lines', lines: [] }).problem).toBe('nothing')
     expect(previewOf(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: 2, restock: true }] }).problem).toBe('tooMuch')
+    expect(previewOf(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: Number.NaN, restock: true }] }).problem).toBe('tooMuch')
     expect(previewOf(order({ refunds: [refund(1_000)] }), { way: 'all' }).problem).toBe('nothing')
   })
 

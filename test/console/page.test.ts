@@ -96,6 +96,16 @@ describe('the page', () => {
     ])
   })
 
+  test('is nowhere where CONSOLE_ENABLED says so, nor are its files', async () => {
+    await using on = await testApp()
+    await using app = await testApp({ CONSOLE_ENABLED: 'false' })
+    for (const path of ['/console', '/console/', '/console/orders', ...filesOf(await pageOf(on))]) {
+      const { status, body } = await app.call('GET', path)
+      expect([path, status, body]).toEqual([path, 404, (await app.call('GET', '/nothing')).body])
+    }
+    expect((await app.call('GET', '/')).text).not.toContain('/console')
+  })
+
   test('is led to by the home page', async () => {
     await using app = await testApp()
     expect((await app.call('GET', '/')).text).toContain('<a href="/console">')

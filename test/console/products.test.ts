@@ -87,7 +87,9 @@ describe('variants of options', () => {
       fc.property(fc.array(option, { maxLength: 3 }), fc.infiniteStream(fc.boolean()), (made, stays) => {
         const before = optionsOf(made)
         const rows = combinations(before).map((places, at) => row(`k${at}`, places, at % 3 === 0 ? undefined : `var_${at}`))
-        const after = before.filter(() => stays.next().value).map((one) => ({ ...one, values: one.values.filter(() => stays.next().value) }))
+        const after = before
+          .filter(() => stays.next().value)
+          .map((one) => ({ ...one, values: one.values.filter(() => stays.next().value) }))
         const { rows: kept, gone } = refitted(after, rows)
         const places = kept.map(({ places: at }) => JSON.stringify(after.map(({ key }) => at[key] ?? null)))
         expect(new Set(places).size).toBe(kept.length)

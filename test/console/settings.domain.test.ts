@@ -13,27 +13,28 @@ import {
   withRate,
 } from '../../src/console/screens/settings-taxes/rates.domain.ts'
 
-const shop = {
-  ...{
-    id: 'shop_1',
-    name: 'tea',
-    title: 'Tea',
-    description: 'Leaves',
-    logoUrl: null,
-    currency: 'KWD',
-    country: 'KW',
-    mode: 'TEST',
-    status: 'ACTIVE',
-  },
+const shop: Parameters<typeof textsOfShop>[0] = {
+  id: 'shop_1',
+  name: 'tea',
+  title: 'Tea',
+  description: 'Leaves',
+  logoUrl: null,
+  currency: 'KWD',
+  country: 'KW',
+  mode: 'TEST',
+  status: 'ACTIVE',
   contact: { email: 'tea@example.com', phone: null },
   address: { line1: '1 Street', line2: null, city: 'Kuwait', province: null, postalCode: null, countryCode: 'KW' },
-  ...{ storefrontOrigins: ['https://tea.example'], showQuantity: false, timeZone: 'Asia/Kuwait' },
+  storefrontOrigins: ['https://tea.example'],
+  showQuantity: false,
+  timeZone: 'Asia/Kuwait',
   pages: { order: null, reset: 'https://tea.example/reset', verify: null, invitation: null },
-  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
-} as const
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+}
 
 describe('the shop', () => {
-  const before = textsOfShop({ ...shop, storefrontOrigins: [...shop.storefrontOrigins] })
+  const before = textsOfShop(shop)
 
   test('nothing typed is nothing to send', () => {
     expect(changedFields(before, { ...before })).toEqual([])

@@ -32,6 +32,21 @@ describe('a route table', () => {
     }
   })
 
+  test('a route that takes all below it takes what no other does', () => {
+    const routes = [declared('GET', '/page/*', 'page'), declared('GET', '/page', 'page'), declared('GET', '/page/files/:name', 'public')]
+    for (const order of [routes, routes.toReversed()]) {
+      const table = createRouteTable()
+      table.fill(order)
+      const found = (path: string) => table.match('GET', path)?.path
+      for (const path of ['/page/', '/page/a', '/page/a/b/c', '/page/files', '/page/files/a/b'])
+        expect([path, found(path)]).toEqual([path, '/page/*'])
+      expect([found('/page'), found('/page/files/a')]).toEqual(['/page', '/page/files/:name'])
+      expect([found('/pages'), found('/'), accessAt(table, 'POST', '/page/a')]).toEqual([undefined, undefined, undefined])
+      table.fill([])
+      expect(found('/page/a')).toBeUndefined()
+    }
+  })
+
   test('a route table holds what it was filled with last', () => {
     const table = createRouteTable()
     expect(table.match('GET', '/a')).toBeUndefined()

@@ -13,64 +13,21 @@
  */
 import { afterAll, test as bunTest } from 'bun:test'
 import { join } from 'node:path'
-import type { Clock } from '../../src/core/clock.ts'
-import { type TestApp, type TestAppOptions, testApp } from './app.ts'
+import type { TestApp, TestAppOptions } from './app.ts'
 import { shopIn } from './catalog.ts'
 import { chromium } from './chromium.ts'
+import { openConsole, openDemoConsole, type runningClock } from './console-instance.ts'
 import { type ConsoleVisitor, consoleVisitor, type Login, type VisitorOptions } from './console-visitor.ts'
-import { serveTestApp } from './server.ts'
 import { closeBrowser } from './visit.ts'
 
 export const hasBrowser = chromium !== undefined
 if (!hasBrowser) process.stderr.write('skipped: the console in a real browser, because there is no chromium on this machine\n')
 
-/** The real time, as a browser has it, and what a test adds to it. */
-export function runningClock(): Clock & { advance(ms: number): void } {
-  let ahead = 0
-  return {
-    now: () => Date.now() + ahead,
-    monotonic: () => performance.now() + ahead,
-    advance(ms) {
-      ahead += ms
-    },
-  }
-}
-
-export type OpenConsole = Awaited<ReturnType<typeof openConsole>>
 export type OpenOptions = VisitorOptions & {
   /** Who logs in first, by the keyboard: a shop of `shopIn`, somebody of `staffOf`, `await app.superAdmin()`. */
   readonly as?: Login
   /** Where, below /console: the login is asked for there. */
   readonly at?: string
-}
-
-/**
- * An instance with the console on a port of its own, by the real time, which has an operator (`app.superAdmin()`).
- * @param settings as in the environment; lending is on
- * @param isNew without the operator: the page then asks for the token of the first run
- */
-export async function openConsole(settings: Record<string, string> = {}, options: TestAppOptions = {}, isNew = false) {
-  const clock = runningClock()
-  const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', ...settings }, { clock, sleep: Bun.sleep, ...options })
-  if (!isNew) await app.superAdmin()
-  const serving = serveTestApp(app)
-  app.deps.life.url = serving.url
-  let shop: ReturnType<typeof shopIn> | undefined
-  return {
-    app,
-    clock,
-    /** The origin: `http://127.0.0.1:…`. */
-    url: serving.url,
-    /** The shop of the tests that want one: `merchant1@example.com`, with the helpers of test/support/catalog.ts. */
-    theShop: () => {
-      shop ??= shopIn(app)
-      return shop
-    },
-    async [Symbol.asyncDispose]() {
-      await serving.server.stop(true)
-      await app.close()
-    },
-  }
 }
 
 type Filled<Data> = {
@@ -80,10 +37,11 @@ type Filled<Data> = {
   readonly shop: Awaited<ReturnType<typeof shopIn>>
   readonly data: Data
 }
-export type InConsole<Data> = Filled<Data> & {
+type Opening = {
   /** Opens a visitor's browser, at `at`, and logs in whoever it is. Closed and looked at when the test is over. */
   open(options?: OpenOptions): Promise<ConsoleVisitor>
 }
+export type InConsole<Data> = Filled<Data> & Opening
 type Given<Data> = {
   readonly settings?: Record<string, string>
   readonly options?: TestAppOptions
@@ -95,48 +53,65 @@ type Given<Data> = {
 
 /** Tests of the console in a browser; skipped on a machine without one. */
 export function consoleTests<Data = undefined>({ settings, options, isNew, fill }: Given<Data> = {}) {
-  let opened: Promise<{ console: OpenConsole; filled: Filled<Data> }> | undefined
-  async function openOnce() {
+  return testsAt(async () => {
     const console = await openConsole(settings, options, isNew)
     const { app, clock, url } = console
-    const filled = { app, clock, url, shop: await console.theShop() }
-    return { console, filled: { ...filled, data: (await fill?.(filled)) as Data } }
-  }
-  afterAll(async () => {
-    await closeBrowser()
-    await (await opened?.catch(() => undefined))?.console[Symbol.asyncDispose]()
+    const filled = { app, clock, url, shop: await shopIn(app) }
+    return { close: console, given: { ...filled, data: (await fill?.(filled)) as Data } }
+  })
+}
+
+/** The same in the shops of the demo, with a year behind them: `merchant` and `operator` log in. Filling them takes some seconds. */
+export const demoConsoleTests = () =>
+  testsAt(async () => {
+    const console = await openDemoConsole()
+    const { [Symbol.asyncDispose]: _, ...given } = console
+    return { close: console, given }
   })
 
-  async function run(name: string, body: (given: InConsole<Data>) => Promise<void>): Promise<void> {
+type Opened<More> = { readonly close: AsyncDisposable; readonly given: More & { readonly url: string } }
+
+/** Tests at one instance, which is opened when the first of them begins. */
+function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
+  let opened: Promise<Opened<More>> | undefined
+  afterAll(async () => {
+    await closeBrowser()
+    await (await opened?.catch(() => undefined))?.close[Symbol.asyncDispose]()
+  })
+
+  async function run(name: string, body: (given: More & Opening) => Promise<void>): Promise<void> {
     opened ??= openOnce()
-    const { filled } = await opened
+    const { given } = await opened
     const visitors: ConsoleVisitor[] = []
     const open = async ({ as, at, ...rest }: OpenOptions = {}) => {
-      const visitor = await consoleVisitor(filled.url, rest)
+      const visitor = await consoleVisitor(given.url, rest)
       visitors.push(visitor)
       await visitor.go(at)
-      await visitor.until(
+      const isThere =
         rest.scripts === false
-          ? `location.origin === '${filled.url}' && document.readyState === 'complete'`
-          : `location.origin === '${filled.url}' && document.querySelector('#root > *') !== null && !document.querySelector('.splash')`,
-        'the page',
-      )
+          ? `document.readyState === 'complete'`
+          : `document.querySelector('#root > *') !== null && !document.querySelector('.splash')`
+      await visitor.until(`location.origin === '${given.url}' && ${isThere}`, 'the page')
       if (as) await visitor.signIn(as)
       return visitor
     }
     try {
-      await body({ ...filled, open })
+      await body({ ...given, open })
     } catch (error) {
       const said = await Promise.all(visitors.map((visitor, nth) => lastWords(name, nth, visitor)))
-      throw new Error([error instanceof Error ? error.message : String(error), ...said].join('\n'), { cause: error })
+      // Where the test failed stays in its stack.
+      const failure = error instanceof Error ? error : new Error(String(error))
+      failure.message = [failure.message, ...said].join('\n')
+      throw failure
     } finally {
       await Promise.all(visitors.toReversed().map((visitor) => visitor[Symbol.asyncDispose]()))
     }
     const complaints = visitors.flatMap((visitor) => visitor.complaints())
     if (complaints.length > 0) throw new Error(`the browser complains:\n${complaints.join('\n')}`)
   }
-  const test = (name: string, body: (given: InConsole<Data>) => Promise<void>) => bunTest.skipIf(!hasBrowser)(name, () => run(name, body))
-  return { test }
+  return {
+    test: (name: string, body: (given: More & Opening) => Promise<void>) => bunTest.skipIf(!hasBrowser)(name, () => run(name, body)),
+  }
 }
 
 /** Where a visitor of a failed test stood, and what the browser had said; a picture too where CONSOLE_FAILURES names a folder. */

@@ -310,12 +310,8 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
 
     /** What axe finds wrong on the page as it stands, and what is wider than the screen: to be nothing. */
     axe: breaches,
-    /** Waits until nothing is under way over the network, nor loading: for pictures. @see picture */
-    settled: () =>
-      until(
-        `document.readyState === 'complete' && !document.querySelector('[aria-busy="true"], .splash') && document.fonts.status === 'loaded'`,
-        'a page at rest',
-      ),
+    /** Waits until nothing is under way over the network, but for events, and nothing on the page loads. */
+    settled: () => waitFor('a page at rest', async () => isQuiet(page) && (await page.evaluate(atRest)) === true),
     /** What is seen now, as a picture. @param whole the page beyond the fold too */
     async picture({ whole = false, format = 'png' as 'png' | 'webp' } = {}): Promise<Uint8Array> {
       const { data } = await command('Page.captureScreenshot', { format, captureBeyondViewport: whole })
@@ -401,6 +397,9 @@ const setting = `
   else getSelection().selectAllChildren(this)
   return 'typed'`
 
+/** In the page: whether nothing says that it is loading. */
+const atRest = `document.readyState === 'complete' && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], .splash, .skeleton')`
+
 /** In the page, before its scripts: a clock on the wall that is off. */
 const clockOff = (ms: number) => `(() => {
   const Right = Date
@@ -417,7 +416,8 @@ async function speak(page: Page, language: string): Promise<void> {
   await page.command('Emulation.setLocaleOverride', { locale: language })
 }
 
-type Asked = { readonly what: string; readonly url: string; status?: number; failed?: string }
+/** `loader`: the page that asked. */
+type Asked = { readonly what: string; readonly url: string; readonly loader: unknown; status?: number; failed?: string; left?: true }
 
 /** What was asked for over the network, and what became of it. */
 function askedOf({ events }: Page): Asked[] {
@@ -427,7 +427,7 @@ function askedOf({ events }: Page): Asked[] {
     const id = String(params['requestId'])
     if (method === 'Network.requestWillBeSent') {
       const { url, method: verb } = params['request'] as { url: string; method: string }
-      const one = { what: `${verb} `, url }
+      const one = { what: `${verb} `, url, loader: params['loaderId'] }
       asked.set(id, one)
       all.push(one)
     }
@@ -435,14 +435,26 @@ function askedOf({ events }: Page): Asked[] {
     if (!known) continue
     if (method === 'Network.responseReceived') known.status = (params['response'] as { status: number }).status
     // What somebody leaves behind by going to another page is no mishap.
-    if (method === 'Network.loadingFailed' && params['canceled'] !== true)
-      known.failed = String(params['blockedReason'] ?? params['errorText'])
+    if (method !== 'Network.loadingFailed') continue
+    if (params['canceled'] === true) known.left = true
+    else known.failed = String(params['blockedReason'] ?? params['errorText'])
   }
   return all.filter(({ url }) => !/^(data|about|blob):/.test(url))
 }
 
 const requestsOf = (page: Page, origin: string): string[] =>
-  askedOf(page).map(({ what, url, status, failed }) => `${what}${url.replace(origin, '')} ${failed ?? status ?? 'under way'}`)
+  askedOf(page).map(
+    ({ what, url, status, failed, left }) => `${what}${url.replace(origin, '')} ${failed ?? status ?? (left ? 'left' : 'under way')}`,
+  )
+
+/** Whether the page that is there waits for no answer, but for events. */
+function isQuiet(page: Page): boolean {
+  const navigated = page.events.findLast(({ method }) => method === 'Page.frameNavigated')
+  const loader = (navigated?.params['frame'] as { loaderId?: string } | undefined)?.loaderId
+  return !askedOf(page).some(
+    (one) => one.loader === loader && one.status === undefined && !one.failed && !one.left && !/\/events(\?|$)/.test(one.url),
+  )
+}
 
 /** What the browser said of its own accord. */
 function inWords({ method, params }: BrowserEvent): string {

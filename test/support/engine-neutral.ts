@@ -49,5 +49,11 @@ export const ofTheDemo = ['test/demo/paying.test.ts'] as const
  */
 export const ofTheStorefront = ['test/storefront/storefront.test.ts'] as const
 
+/**
+ * The console in a real browser, likewise, and how its files are made and served, which asks the engine nothing. What its screens call is tried
+ * on both by the tests of those routes.
+ */
+export const ofTheConsole = [...new Bun.Glob('test/console/**/*.test.ts').scanSync(root)]
+
 /** Tests of how the embedded database's log is followed and shipped, which open its file themselves whatever the rest of the suite runs on. */
 export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/log-shipping/shipping.test.ts'] as const

@@ -35,8 +35,7 @@ export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
     format: 'esm',
     splitting: true,
     minify: true,
-    // Said, because a test's or a developer's NODE_ENV would decide otherwise.
-    define: { 'process.env.NODE_ENV': '"production"' },
+    // Said, because a test's or a developer's environment would decide otherwise.
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
     naming: '[name]-[hash].[ext]',
     metafile: true,
@@ -48,6 +47,8 @@ export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
   return { entry: entryOf(metafile as Metafile), files: new Map(made) }
 }
 
+/** What stands for all that the page always loads. */
+const coreModule = 'console:core'
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 const loaderOf = (file: string): 'ts' | 'tsx' => (file.endsWith('.tsx') ? 'tsx' : 'ts')
 
@@ -81,7 +82,7 @@ function oneCore(first: string): Bun.BunPlugin {
   return {
     name: 'one-core',
     setup(build) {
-      build.onResolve({ filter: /^console:core$/ }, ({ path }) => ({ path, namespace: 'console' }))
+      build.onResolve({ filter: new RegExp(`^${coreModule}$`) }, ({ path }) => ({ path, namespace: 'console' }))
       build.onLoad({ filter: /.*/, namespace: 'console' }, () => ({
         contents: [...core].map((file) => `import ${JSON.stringify(file)}`).join('\n'),
         loader: 'js',
@@ -89,7 +90,7 @@ function oneCore(first: string): Bun.BunPlugin {
       // Catalogs of words share nothing: they stay what they are.
       build.onLoad({ filter: /\.tsx$/ }, async ({ path }) => {
         const contents = await Bun.file(path).text()
-        return { contents: onDemand.has(path) ? `import 'console:core'\n${contents}` : contents, loader: 'tsx' }
+        return { contents: onDemand.has(path) ? `import ${JSON.stringify(coreModule)}\n${contents}` : contents, loader: 'tsx' }
       })
     },
   }

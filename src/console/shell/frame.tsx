@@ -64,7 +64,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <button type="button" class="palette-button" aria-label={s('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
           <span>{s('palette')}</span>
-          <kbd>Ctrl K</kbd>
+          <kbd aria-hidden="true">Ctrl K</kbd>
         </button>
         <span
           class={isLive.value ? 'live on' : 'live'}

@@ -2,8 +2,8 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../lib/api.ts'
 import { country } from '../lib/format.ts'
+import { countryOptions } from '../lib/places.ts'
 import { c } from '../lib/words/common.ts'
-import { language } from '../lib/words.ts'
 import { SelectField, TextField } from './fields.tsx'
 
 type Postal = Schema<'PostalAddress'>
@@ -47,28 +47,6 @@ export function addressOf(form: AddressForm): Postal | null {
   return { ...typed, name: typed.name ?? '', line1: typed.line1 ?? '', city: typed.city ?? '', countryCode: typed.countryCode ?? '' }
 }
 
-/** ISO 3166-1: the codes of which this browser has a name, and which are no groups of countries. */
-const codes = (): readonly string[] => {
-  const known = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' })
-  const letters = Array.from({ length: 26 }, (_, at) => String.fromCharCode(65 + at))
-  const groups = new Set(['EU', 'EZ', 'UN', 'XA', 'XB', 'ZZ', 'QO', 'AC', 'CP', 'CQ', 'DG', 'EA', 'IC', 'TA'])
-  // Names of countries that are no more are other names of those that are.
-  const current = (code: string) =>
-    new Intl.Locale(`und-${code}`).maximize().region === code && Intl.getCanonicalLocales(`und-${code}`)[0] === `und-${code}`
-  return letters
-    .flatMap((a) => letters.map((b) => a + b))
-    .filter((code) => !groups.has(code) && known.of(code) !== undefined && current(code))
-}
-let listed: readonly (readonly [string, string])[] | undefined
-/** Countries by their names in the reader's language, for a select. */
-export function countries(): readonly (readonly [code: string, name: string])[] {
-  const order = new Intl.Collator(language)
-  listed ??= codes()
-    .map((code) => [code, country(code)] as const)
-    .sort(([, a], [, b]) => order.compare(a, b))
-  return listed
-}
-
 /** The fields of an address. Which of them a country wants, souk says. */
 export function AddressFields({ of, required }: { of: AddressForm; required?: boolean }) {
   const wanted = required ? { required: true } : {}
@@ -81,7 +59,7 @@ export function AddressFields({ of, required }: { of: AddressForm; required?: bo
       <TextField label={c('address.postalCode')} bind={of.postalCode} max={20} />
       <TextField label={c('address.city')} bind={of.city} max={100} {...wanted} />
       <TextField label={c('address.province')} bind={of.province} max={100} />
-      <SelectField label={c('address.countryCode')} bind={of.countryCode} options={[['', '–'], ...countries()]} />
+      <SelectField label={c('address.countryCode')} bind={of.countryCode} options={[['', '–'], ...countryOptions()]} />
       <TextField label={c('address.phone')} bind={of.phone} type="tel" max={40} />
     </div>
   )

@@ -110,7 +110,7 @@ export async function saveVersioned<Answer, Record>(
             <table class="compare">
               <thead>
                 <tr>
-                  <th />
+                  <td />
                   <th scope="col">{c('conflictYours')}</th>
                   <th scope="col">{c('conflictTheirs')}</th>
                 </tr>

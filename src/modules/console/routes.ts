@@ -1,5 +1,4 @@
 import { t } from 'elysia'
-import { hasConsole } from '../../core/console-files.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { urlLengthMax } from '../../http/request-url.ts'
 import { noSuchPath } from '../../http/route-table.ts'
@@ -18,9 +17,9 @@ const noPage = /^\/console\/(assets|session|setup)(\/|$)/
 
 /** The console: one page at every path, whose script draws what the path asks for, and the files that it loads. */
 export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
-  const access = { by: 'page', while: () => hasConsole(deps.config) } as const
+  const access = { by: 'page', while: () => deps.config.consoleEnabled } as const
   const page = async (request: Request) => staticAnswer(request, await consolePage(deps), pageHeaders)
-  return routes(deps, 'Service')
+  return routes(deps, 'Console')
     .get('/console', ({ request }) => page(request) as never, {
       access,
       anyQuery: true,

@@ -49,8 +49,8 @@ export async function* kpiFindings(read: Read): AsyncGenerator<{ subject: string
   yield { subject: 'figures of the dashboards', problems: problems.slice(0, problemsMax) }
 }
 
-/** Figures that are made up in one write: others wait behind it. */
-const mendedAtOnce = 500
+/** Figures that are made up in one write: others wait behind it. Each of these looks at the whole day first, and of a past that was never counted all are. */
+const mendedAtOnce = { first: 2_500, later: 500 }
 
 /**
  * Makes up what is kept of a day for what its facts say, in small writes. What has changed since it was found is left: facts and figures
@@ -59,11 +59,12 @@ const mendedAtOnce = 500
  */
 async function mendDay(deps: MendDeps, day: number, found: readonly Difference[], isFirst: boolean): Promise<Difference[]> {
   const mended: Difference[] = []
-  for (let at = 0; at < found.length; at += mendedAtOnce)
+  const atOnce = isFirst ? mendedAtOnce.first : mendedAtOnce.later
+  for (let at = 0; at < found.length; at += atOnce)
     mended.push(
       ...(await deps.db.write(async (tx) => {
         const kept = await keptOf(tx, day)
-        const some = found.slice(at, at + mendedAtOnce).filter((one) => (kept.get(keptName(one)) ?? 0n) === one.kept)
+        const some = found.slice(at, at + atOnce).filter((one) => (kept.get(keptName(one)) ?? 0n) === one.kept)
         await store.append(
           tx,
           some.flatMap(({ kpi, key, counted, kept: before }) =>

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Reader } from '../../../db/engine.ts'
 import { kpiWords } from '../../../db/schema/kpi.ts'
 import { dayMs } from '../../lib/day.ts'
@@ -248,7 +249,8 @@ const list = (values: readonly (string | number)[]): SQL =>
     values.map((value) => sql`${value}`),
     sql`, `,
   )
-const daysOf = (from: number, to: number, step = 1): number[] => Array.from({ length: Math.ceil((to - from) / step) }, (_, nth) => from + nth * step)
+const daysOf = (from: number, to: number, step = 1): number[] =>
+  Array.from({ length: Math.ceil((to - from) / step) }, (_, nth) => from + nth * step)
 
 const ofDays = sql.raw("'SHOP_ORDERS', 'SHOP_SALES', 'SHOP_REFUNDS'")
 const ofProducts = sql.raw("'SHOP_UNITS', 'SHOP_REVENUE'")
@@ -289,28 +291,90 @@ export const shopFigures = {
     })
   },
 
-  /** So many of a shop's products that brought the most, and as many of which the most went: those of both once. By one statement. */
+  /** So many of a shop's products that brought the most, and as many of which the most went: those of both once. */
   async topProducts(read: From, of: Side, span: Span, limit: number): Promise<ProductSums[]> {
-    const key = keyOfSide(of)
-    const isProduct = sql`key > ${`${key} `} and key < ${`${key}!`}`
-    const kept = runsOf(span.from, span.to + 1).map(
-      (run) => sql`select kpi, key, value from kpi_days
-        where kpi in (${ofProducts}) and span = ${run.span} and day in (${list(daysOf(run.from, run.to, run.span))}) and ${isProduct}`,
+    const { settled, last } = productParts(of, span)
+    const sumsOf = (parts: readonly SQL[]) => sql`
+      select substr(key, ${keyOfSide(of).length + 2}) as id, sum(case when kpi = 'SHOP_UNITS' then value else 0 end) as units,
+        sum(case when kpi = 'SHOP_REVENUE' then value else 0 end) as revenue
+      from (${sql.join([...parts], sql` union all `)}) sold group by key`
+    // A server adds up by itself, and hands over only the best.
+    if (engine === 'postgres') {
+      const head = (by: 'units' | 'revenue') =>
+        sql`select * from (select id from sums where ${sql.raw(by)} > 0 order by ${sql.raw(by)} desc, id limit ${limit}) ${sql.raw(`by_${by}`)}`
+      const best = await read.rows<SumRow>(sql`
+        with sums as (${sumsOf([...settled, ...last])})
+        select id, cast(units as text) as units, cast(revenue as text) as revenue from sums where id in (${head('units')} union ${head('revenue')})`)
+      return titled(read, best)
+    }
+    const sums = new Map<string, { units: bigint; revenue: bigint }>()
+    for (const parts of [...settled.map((part) => [part]), last]) {
+      for (const { id, units, revenue } of await read.rows<SumRow>(
+        sql`select id, cast(units as text) as units, cast(revenue as text) as revenue from (${sumsOf(parts)}) sums`,
+      )) {
+        const before = sums.get(id)
+        sums.set(id, { units: (before?.units ?? 0n) + BigInt(units), revenue: (before?.revenue ?? 0n) + BigInt(revenue) })
+      }
+      await new Promise((resume) => setImmediate(resume))
+    }
+    const best = new Map([...headOf(sums, 'units', limit), ...headOf(sums, 'revenue', limit)])
+    return titled(
+      read,
+      [...best].map(([id, { units, revenue }]) => ({ id, units: String(units), revenue: String(revenue) })),
     )
-    const parts = [
-      ...kept,
+  },
+}
+
+type SumRow = { readonly id: string; readonly units: string | number; readonly revenue: string | number }
+
+/**
+ * Where the products of a window stand. `settled`: sums of days that are over, which nobody adds to any more, so that each may be read by itself and
+ * others have their turn in between; `last`: the rest, to be read by one statement, since a fold moves from one to the other.
+ */
+function productParts(of: Side, span: Span): { settled: SQL[]; last: SQL[] } {
+  const key = keyOfSide(of)
+  const isProduct = sql`key > ${`${key} `} and key < ${`${key}!`}`
+  const kept = (length: number, days: readonly number[]) => sql`select kpi, key, value from kpi_days
+    where kpi in (${ofProducts}) and span = ${length} and day in (${list(days)}) and ${isProduct}`
+  const pieces = runsOf(span.from, span.to + 1).flatMap((run) =>
+    daysOf(run.from, run.to, run.span).map((day) => ({ day, length: run.span })),
+  )
+  const isSettled = ({ day, length }: { day: number; length: number }) => day + length - 1 < span.to - 1
+  const open = pieces.filter((piece) => !isSettled(piece))
+  return {
+    settled: pieces.filter(isSettled).map(({ day, length }) => kept(length, [day])),
+    last: [
+      ...open.map(({ day, length }) => kept(length, [day])),
       sql`select kpi, key, value from kpi_deltas where kpi in (${ofProducts}) and day >= ${span.from} and day <= ${span.to} and ${isProduct}`,
       sql`select kpi, key, value from (${freshOfShops(span, isOf(of))}) fresh where kpi in (${ofProducts})`,
-    ]
-    const head = (by: 'units' | 'revenue') =>
-      sql`select * from (select id, units, revenue from sums where ${sql.raw(by)} > 0 order by ${sql.raw(by)} desc, id limit ${limit}) ${sql.raw(`by_${by}`)}`
-    const rows = await read.rows<{ productId: string; title: string | null; units: string; revenue: string }>(sql`
-      with sums as (
-        select substr(key, ${key.length + 2}) as id, sum(case when kpi = 'SHOP_UNITS' then value else 0 end) as units,
-          sum(case when kpi = 'SHOP_REVENUE' then value else 0 end) as revenue
-        from (${sql.join(parts, sql` union all `)}) sold group by key)
-      select best.id as "productId", p.title as title, cast(best.units as text) as units, cast(best.revenue as text) as revenue
-      from (${head('units')} union ${head('revenue')}) best left join products p on p.id = best.id`)
-    return rows.map(({ units, revenue, ...row }) => ({ ...row, units: BigInt(units), revenue: BigInt(revenue) }))
-  },
+    ],
+  }
+}
+
+function headOf<Sums extends { units: bigint; revenue: bigint }>(sums: ReadonlyMap<string, Sums>, by: 'units' | 'revenue', limit: number) {
+  const head: [string, Sums][] = []
+  const isBefore = ([id, one]: [string, Sums], [other, than]: [string, Sums]) => one[by] > than[by] || (one[by] === than[by] && id < other)
+  for (const entry of sums) {
+    const last = head.at(-1)
+    if (entry[1][by] <= 0n || (head.length === limit && last && !isBefore(entry, last))) continue
+    const at = head.findIndex((one) => isBefore(entry, one))
+    head.splice(at < 0 ? head.length : at, 0, entry)
+    if (head.length > limit) head.pop()
+  }
+  return head
+}
+
+/** With what they are called now. */
+async function titled(read: From, rows: readonly SumRow[]): Promise<ProductSums[]> {
+  if (rows.length === 0) return []
+  const named = await read.rows<{ id: string; title: string }>(
+    sql`select id, title from products where id in (${list(rows.map(({ id }) => id))})`,
+  )
+  const titles = new Map(named.map(({ id, title }) => [id, title]))
+  return rows.map(({ id, units, revenue }) => ({
+    productId: id,
+    title: titles.get(id) ?? null,
+    units: BigInt(units),
+    revenue: BigInt(revenue),
+  }))
 }

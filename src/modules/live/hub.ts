@@ -128,6 +128,14 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
     }
   }
 
+  let lastRead: Promise<unknown> = Promise.resolve()
+  /** One page of the past at a time, whoever asks for it: others have the thread between two. */
+  function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    const asked = lastRead.then(ask)
+    lastRead = asked.catch(() => undefined).then(() => new Promise<void>((resume) => setImmediate(resume)))
+    return asked
+  }
+
   /** Tells of what was between a place and another. */
   async function catchUp(listener: Listener, from: string, until: string): Promise<void> {
     const { shopId, seesCatalog } = listener.viewer
@@ -136,9 +144,13 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
     try {
       let at = from
       for (let rows = 0; rows < rowsToResumeMax && !listener.isOver(); ) {
-        const page = await store.since(at, { until, limit: rowsAtOnce, notBefore: notBefore() })
-        if (!page) break
-        const { told } = await read(store, page, readers)
+        const here = at
+        const found = await inTurn(async () => {
+          const page = await store.since(here, { until, limit: rowsAtOnce, notBefore: notBefore() })
+          return page && { page, told: (await read(store, page, readers)).told }
+        })
+        if (!found) break
+        const { page, told } = found
         const chunk = chunkOf(told, seesCatalog, idOf)
         if (chunk) await listener.tellBefore(chunk)
         at = page.place
@@ -147,8 +159,6 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
           await listener.tellBefore(markOf(at))
           return listener.release()
         }
-        // Others have the thread between two pages.
-        await new Promise<void>((resume) => setImmediate(resume))
       }
       await listener.tellBefore(resync(until))
       listener.release()
@@ -304,6 +314,8 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
     },
     /** Does now what is done by and by. Resolves when it is done. */
     async tickNow(): Promise<void> {
+      // One that is under way may have read before.
+      await polling
       tick()
       await checking
       await polling

@@ -93,7 +93,10 @@ test('what was sold in test is in none of the figures of a shop that has gone li
   expect([live.mode, live.sales.confirmed.amount, live.sales.refunds.amount, live.orders.confirmed]).toEqual(['LIVE', 0, 0, 0])
   expect([live.topProducts, live.carts.begun, live.goLive]).toEqual([{ byRevenue: [], byUnits: [] }, 0, null])
   expect(live.waiting.ordersToSend).toEqual({ total: 0 })
-  ok(await app.call('POST', `/v2/orders/${order.id}/refunds`, { token, body: { all: true }, headers: { 'idempotency-key': randomUUID() } }), 201)
+  ok(
+    await app.call('POST', `/v2/orders/${order.id}/refunds`, { token, body: { all: true }, headers: { 'idempotency-key': randomUUID() } }),
+    201,
+  )
   await foldKpis(app.deps)
   expect(await findings(app)).toEqual([])
 })

@@ -82,7 +82,7 @@ export default function GiftCard() {
           <div class="columns">
             <Section title={w('moves')}>
               {data.transactionsCapped && <Note>{w('movesCapped', { n: data.transactions.length })}</Note>}
-              <Table caption={w('moves')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
+              <Table caption={w('movesList')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
             </Section>
             <div class="stack">
               <Section title={w('facts')}>

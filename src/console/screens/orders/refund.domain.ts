@@ -42,6 +42,8 @@ const paidFor = ({ total, discount, tax }: Line): number => total.amount - disco
 
 /** What goes back for so many more of a line: the last one takes what is left by rounding. */
 export function amountOf(order: Order, line: Line, quantity: number): number {
+  // What was typed is no number, or more than there are.
+  if (!Number.isInteger(quantity)) return Number.NaN
   if (quantity <= 0) return 0
   const before = counted(order)
     .flatMap(({ lines }) => lines)

@@ -229,7 +229,7 @@ function Rows({ title, of, capped }: { title: string; of: readonly Said[]; cappe
     >
       {capped && <Note tone="warn">{i('errorsCapped')}</Note>}
       <Table
-        caption={title}
+        caption={i('byRow', { title })}
         rows={of.slice(0, shownMax)}
         rowKey={(one) => `${one.row} ${one.column} ${one.message}`}
         columns={[

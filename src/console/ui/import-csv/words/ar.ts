@@ -47,4 +47,5 @@ export default {
   message: 'الرسالة',
   errorsCsv: 'تنزيل القائمة بصيغة CSV',
   stale: 'غيّرت طريقة الاستيراد: افحص الملف مجددًا.',
+  byRow: '{title}: صفًا صفًا',
 } satisfies Translation<typeof en>

@@ -30,4 +30,5 @@ export default {
   message: 'Message',
   errorsCsv: 'Take the list along as CSV',
   stale: 'You changed how it is imported: check the file again.',
+  byRow: '{title}: row by row',
 } as const

@@ -33,4 +33,5 @@ export default {
   message: 'Мэдэгдэл',
   errorsCsv: 'Жагсаалтыг CSV-ээр татах',
   stale: 'Импортлох аргаа өөрчилсөн тул файлыг дахин шалгана уу.',
+  byRow: '{title}: мөр мөрөөр',
 } satisfies Translation<typeof en>

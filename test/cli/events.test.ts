@@ -1,0 +1,34 @@
+/** Streams of events of a real process: one that is killed, and one that is told to stop. */
+import { expect, test } from 'bun:test'
+import { temporaryDir } from '../support/database.ts'
+import { streamFrom } from '../support/events.ts'
+import { describeProcesses, type Server, serve, signUp } from './souk.ts'
+
+const path = '/v2/events'
+const product = { title: 'Mug', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 5 }] }
+
+describeProcesses('streams of events', () => {
+  test('go on after kill -9 with what nobody was told, and end at once when the server is told to stop', async () => {
+    const dataDir = temporaryDir()
+    const first = await serve(dataDir)
+    const { token } = await signUp(first)
+    const { body: mug } = await first.call('POST', '/product-v2', { token, body: product })
+    const stock = (server: Server, delta: number) =>
+      server.call('POST', `/product-v2/${mug.id}/variants/${mug.variants[0].id}/stock`, { token, body: { delta } })
+    const told = await streamFrom(first.url, path, { token })
+    await stock(first, 1)
+    await told.until(() => told.told.length === 1)
+    const lastEventId = told.lastId()
+    await stock(first, 2)
+    await first.end('SIGKILL')
+    await told.ended()
+    await using second = await serve(dataDir)
+    const again = await streamFrom(second.url, path, { token, lastEventId })
+    await again.until(() => again.told.length === 1)
+    expect(again.told.map(({ event, data }) => [event, data['onHand']])).toEqual([['stock.changed', 8]])
+    const stopping = second.end('SIGTERM')
+    // While nobody has closed it here.
+    await again.ended()
+    expect(await stopping).toBe(0)
+  })
+})

@@ -1,0 +1,176 @@
+/** A shopkeeper's day with orders, in a real browser. */
+import { expect } from 'bun:test'
+import { consoleTests } from '../support/console-tests.ts'
+import { manualRefundOf } from '../support/sandbox.ts'
+import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
+
+const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
+const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
+
+const { test } = consoleTests({
+  fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 1_000 }) }),
+})
+const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
+const bought = async (selling: Selling, quantity = 3): Promise<{ id: string; number: number }> => {
+  const { id, number } = await selling.bought({ quantity })
+  return { id, number }
+}
+
+test('an order is found, and sent in parts by the keyboard alone', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, '/orders') })
+  await visitor.heading('Orders')
+  await visitor.keyPress(`#${number}`, { role: 'link' })
+  await visitor.heading(`Order #${number}`)
+  await visitor.keyPress('Send', { role: 'link' })
+  await visitor.there(`Send order #${number}`, { role: 'dialog' })
+  await visitor.keyFill('Quantity', '2')
+  await visitor.keyFill('Tracking number', 'PARCEL-1')
+  await visitor.keyPress('Note as sent', { role: 'button' })
+  await visitor.text('1 piece is left to send.')
+  await visitor.text('PARCEL-1')
+  const { fulfilmentStatus, fulfilments } = await selling.order(id)
+  expect({ fulfilmentStatus, fulfilments }).toMatchObject({
+    fulfilmentStatus: 'PARTIALLY_FULFILLED',
+    fulfilments: [{ trackingNumber: 'PARCEL-1', carrier: null, lines: [{ quantity: 2 }] }],
+  })
+  expect(await visitor.path()).toBe(`/console/${at(selling)}/orders/${id}`)
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('lines are refunded by the keyboard on a phone, after one has seen what comes of it', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`), width: 'phone', scheme: 'dark' })
+  await visitor.heading(`Order #${number}`)
+  await visitor.keyPress('Refund', { role: 'link' })
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.text('Choose what goes back.')
+  await visitor.keyFill('Quantity', '4')
+  await visitor.text('A whole number, 3 at most')
+  await visitor.keyFill('Quantity', '1')
+  await visitor.text('$20.00')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyFill('Reason', 'Broken')
+  await visitor.keyPress('Refund $10.00', { role: 'button' })
+  await visitor.there(/\$10\.00 went back/, {})
+  expect((await selling.order(id)).refunds).toMatchObject([
+    { amount: selling.money(1_000), reason: 'Broken', lines: [{ quantity: 1, restock: true }], status: 'SUCCEEDED' },
+  ])
+  await visitor.gone(`Refund order #${number}`)
+})
+
+test('an amount is typed in major units, and more than is left is refused before it is sent', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.press('An amount')
+  await visitor.fill('Amount (USD)', '30.01')
+  await visitor.text('That is more than is left to refund.')
+  await visitor.fill('Amount (USD)', 'ten')
+  await visitor.press('Refund', { role: 'button' })
+  await visitor.text('Not an amount of USD')
+  await visitor.fill('Amount (USD)', '0,05')
+  await visitor.press('Refund $0.05', { role: 'button' })
+  await visitor.there(/\$0\.05 went back/, {})
+  expect((await selling.order(id)).refunds).toMatchObject([{ amount: selling.money(5), lines: [] }])
+})
+
+test('whoever packs beside somebody else is refused, and told why', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
+  await visitor.there(`Send order #${number}`, { role: 'dialog' })
+  // Nobody reads it anew behind the form: what is typed stands.
+  ok(await selling.post(`/v2/orders/${id}/fulfilments`, {}))
+  visitor.expects(`POST /v2/orders/${id}/fulfilments 409`)
+  await visitor.press('Note as sent', { role: 'button' })
+  await visitor.there(/That did not work/, {})
+  await visitor.press('Close')
+  await visitor.gone('Note as sent')
+})
+
+test('a tracking number that two correct at once is not overwritten unseen', async ({ open, data: { selling } }) => {
+  const { id } = await bought(selling)
+  const { id: parcel } = ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'WRONG' })).body
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await visitor.press('Correct: Parcel 1')
+  await visitor.fill('Tracking number', 'MINE')
+  ok(await selling.patch(`/v2/orders/${id}/fulfilments/${parcel}`, { trackingNumber: 'THEIRS' }))
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.text('THEIRS')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Save mine over it')
+  await visitor.text('MINE')
+  expect((await selling.order(id)).fulfilments).toMatchObject([{ trackingNumber: 'MINE' }])
+})
+
+test('an order is called off after a question, and the back button closes it', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await visitor.press('Cancel order', { role: 'link' })
+  await visitor.there(`Cancel order #${number}?`, { role: 'dialog' })
+  await visitor.text('$30.00 go back to the shopper')
+  await visitor.back()
+  await visitor.gone(`Cancel order #${number}?`)
+  expect((await selling.order(id)).status).toBe('CONFIRMED')
+  await visitor.press('Cancel order', { role: 'link' })
+  await visitor.press('Cancel the order')
+  await visitor.there(/The order is cancelled/, {})
+  expect((await selling.order(id)).status).toBe('CANCELLED')
+  await visitor.gone('Cancel order')
+})
+
+test('what must be paid by hand is listed, and settled with its reference', async ({ open, data: { selling } }) => {
+  const path = await manualRefundOf(selling)
+  const visitor = await open({ as: selling, at: at(selling, '/orders/refunds?status=MANUAL'), width: 'phone' })
+  await visitor.heading('Refunds')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('Paid by hand', { role: 'link' })
+  await visitor.keyFill('Reference', 'BANK-42')
+  await visitor.keyPress('It is paid', { role: 'button' })
+  await visitor.there(/Noted as paid/, {})
+  const [, orderId = ''] = /orders\/([^/]+)/.exec(path) ?? []
+  expect((await selling.order(orderId)).refunds).toMatchObject([{ status: 'SUCCEEDED', settledReference: 'BANK-42' }])
+  await visitor.text('No refund waits for this.')
+})
+
+test('who may not is not offered it, and who may not any more is told', async ({ open, app, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const packer = await staffOf(app, selling, 'FULFILMENT')
+  const visitor = await open({ as: packer, at: at(selling, `/orders/${id}`) })
+  await visitor.heading(`Order #${number}`)
+  await visitor.there('Send', { role: 'link' })
+  expect([await visitor.has('Refund'), await visitor.has('Cancel order'), await visitor.has('Add note')]).toEqual([false, false, false])
+  const manager = await staffOf(app, selling, 'MANAGER')
+  const second = await open({ as: manager, at: at(selling, `/orders/${id}?do=refund`) })
+  await second.press('All that is left, with shipping')
+  ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'READ_ONLY' } }))
+  second.expects(/POST \/v2\/orders\/.*\/refunds 403/)
+  await second.press('Refund $30.00', { role: 'button' })
+  await second.there(/That did not work/, {})
+  expect((await selling.order(id)).refunds).toEqual([])
+})
+
+test('hostile texts stand in an order as texts, and break no layout', async ({ open, data: { selling } }) => {
+  const hostile = await selling.add({ title: long(255), variants: [{ sku: long(100), price: selling.money(500), onHand: 9 }] })
+  const shippingAddress = { ...address, name: long(200), company: long(200), line1: long(200), city: long(100), phone: long(40) }
+  const order = await selling.bought({ variants: [hostile.variants[0]?.id ?? ''], shippingAddress, billingAddress: shippingAddress })
+  ok(await selling.post(`/v2/orders/${order.id}/notes`, { text: long(1_000) }))
+  ok(await selling.post(`/v2/orders/${order.id}/fulfilments`, { trackingNumber: long(100), carrier: long(100) }))
+  ok(await selling.refund(order.id, { amount: selling.money(100), reason: long(500) }))
+  for (const [width, scheme] of [
+    ['phone', 'light'],
+    ['desk', 'dark'],
+  ] as const) {
+    const visitor = await open({ as: selling, at: at(selling, `/orders/${order.id}`), width, scheme })
+    await visitor.heading(`Order #${order.number}`)
+    await visitor.text('<b>bold</b>')
+    expect(await visitor.axe()).toEqual([])
+    for (const path of ['/orders', '/orders/refunds', '']) {
+      await visitor.go(at(selling, path))
+      await visitor.until(`document.querySelector('main h1') && !document.querySelector('.skeleton')`, path)
+      expect([path, await visitor.axe()]).toEqual([path, []])
+    }
+  }
+})

@@ -1,0 +1,93 @@
+/**
+ * `bun run console:pictures [PART …] [--language=en|ar|mn] [--out=FOLDER]`: every screen of the console as it looks in the demo's shops, at a
+ * desk's and a phone's width, in light and in dark, in dist/console-pictures (in no repository). With `--readme`, the one of README.md in docs/.
+ * Parts are of the addresses: `bun run console:pictures orders` takes those of orders alone.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chromium } from './chromium.ts'
+import { openDemoConsole } from './console-instance.ts'
+import { addressOf, type ListedScreen, listedScreens } from './console-screens.ts'
+import { consoleVisitor, type VisitorOptions } from './console-visitor.ts'
+import { cleanUp } from './database.ts'
+import { closeBrowser } from './visit.ts'
+
+const root = join(import.meta.dir, '../..')
+/** What README.md begins with: small enough that nobody waits for it. */
+const readmePicture = { path: 's/demo', file: 'docs/console.png', bytesMax: 150_000 }
+
+const { values, positionals: parts } = parseArgs({
+  args: Bun.argv.slice(2),
+  allowPositionals: true,
+  options: {
+    language: { type: 'string', default: 'en' },
+    out: { type: 'string', default: join(root, 'dist/console-pictures') },
+    readme: { type: 'boolean', default: false },
+  },
+})
+if (!chromium) throw new Error('pictures are taken by Chromium, which is not on this machine')
+
+const looks = [
+  ['desk', 'light'],
+  ['desk', 'dark'],
+  ['phone', 'dark'],
+  ['phone', 'light'],
+] as const
+
+const console = await openDemoConsole()
+const { app, url, merchant, operator, shopName } = console
+
+/** Somebody who is logged in, and reads lists as they do. */
+async function enter(as: { email: string; password: string }) {
+  const visitor = await consoleVisitor(url, { language: values.language as NonNullable<VisitorOptions['language']> })
+  await visitor.go()
+  await visitor.signIn(as)
+  const { body } = await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })
+  return { visitor, ask: async (path: string) => (await app.call('GET', path, { token: body.data.accessToken })).body }
+}
+
+const nameOf = ({ path }: ListedScreen) => path.replace(/^\/(s\/:shop)?/, '').replaceAll(/[^a-z]+/gi, '-').replace(/^-/, '') || 'home'
+
+async function takeAll(): Promise<void> {
+  const wanted = (await listedScreens()).filter(({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)))
+  for (const [area, screens] of Map.groupBy(wanted, ({ area }) => (area === 'net' ? 'net' : 'shop'))) {
+    const { visitor, ask } = await enter(area === 'net' ? operator : merchant)
+    for (const screen of screens) {
+      await visitor.go(await addressOf(screen, shopName, ask))
+      await visitor.heading(/./)
+      for (const [width, scheme] of looks) {
+        await visitor.width(width)
+        await visitor.scheme(scheme)
+        await visitor.settled()
+        const file = join(values.out, `${width}-${scheme}`, `${area}-${nameOf(screen)}.png`)
+        await Bun.write(file, await visitor.picture({ whole: true }))
+      }
+      process.stderr.write(`${screen.path}\n`)
+    }
+    for (const complaint of visitor.complaints()) process.stderr.write(`  ${complaint}\n`)
+    await visitor[Symbol.asyncDispose]()
+  }
+  process.stdout.write(`${values.out}\n`)
+}
+
+async function takeOne(): Promise<void> {
+  const { visitor } = await enter(merchant)
+  await visitor.go(readmePicture.path)
+  await visitor.heading(/./)
+  await visitor.settled()
+  const picture = await visitor.picture()
+  if (picture.length > readmePicture.bytesMax)
+    throw new Error(`the picture has ${picture.length} bytes, and may have ${readmePicture.bytesMax}: show less`)
+  await Bun.write(join(root, readmePicture.file), picture)
+  process.stdout.write(`${readmePicture.file}: ${picture.length} bytes\n`)
+}
+
+try {
+  mkdirSync(values.out, { recursive: true })
+  await (values.readme ? takeOne() : takeAll())
+} finally {
+  await closeBrowser()
+  await console[Symbol.asyncDispose]()
+  await cleanUp()
+}

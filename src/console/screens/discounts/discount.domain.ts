@@ -1,5 +1,5 @@
-import type { Schema } from '../../lib/api.ts'
 import { moneyText, parseMoney } from '../../lib/amounts.ts'
+import type { Schema } from '../../lib/api.ts'
 import { parsePercent, percentText } from '../../lib/percent.ts'
 import { wallKept, wallText } from '../../lib/zoned.ts'
 import type { Choice } from '../../ui/picker.tsx'

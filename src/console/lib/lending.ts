@@ -1,7 +1,7 @@
 /** What KYB and lending call their kinds, in the reader's language: merchants and operators read the same names. */
 import type { Schema } from './api.ts'
-import { catalog } from './words.ts'
 import { stateName } from './words/common.ts'
+import { catalog } from './words.ts'
 
 /** Words that the screens of KYB and lending share. */
 export const l = catalog({

@@ -35,7 +35,12 @@ const columns = (query: Query): readonly Column<Row>[] => {
           <>
             {only('subject', row.subject)}{' '}
             {page && (
-              <a class="button quiet" href={`/console${page}`} aria-label={w('show', { id: row.subject })} title={w('show', { id: row.subject })}>
+              <a
+                class="button quiet"
+                href={`/console${page}`}
+                aria-label={w('show', { id: row.subject })}
+                title={w('show', { id: row.subject })}
+              >
                 <Icon name="right" />
               </a>
             )}

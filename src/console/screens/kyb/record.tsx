@@ -5,10 +5,11 @@ import { api, ok, pathWith, Refused, type Schema } from '../../lib/api.ts'
 import { country } from '../../lib/format.ts'
 import { cohortName, l } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
-import { language } from '../../lib/words.ts'
 import { c } from '../../lib/words/common.ts'
+import { language } from '../../lib/words.ts'
 import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -23,15 +24,19 @@ import { w } from './words.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
 type Decision = 'APPROVED' | 'REJECTED'
+/** What is being decided, as it stands in the address. */
+const decisions: Readonly<Record<string, Decision>> = { approve: 'APPROVED', reject: 'REJECTED' }
 
 /** One business as it was filed, with its owners and its history, and what is decided about it. */
 export default function Business() {
   const id = useRoute().params['id'] ?? ''
   const record = useResource(id, (signal) => ok(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
-  const [deciding, setDeciding] = useState<Decision | undefined>(undefined)
+  const query = useQuery()
   const [isLate, setLate] = useState(false)
   useLive(['kyb.*'], record.reload, ({ data }) => data['subject'] === id)
   const of = record.data.value
+  const deciding = decisions[query.of['do'] ?? '']
+  const close = () => query.set({ do: undefined }, { replace: true })
   return (
     <Page
       title={of?.legalName ?? w('record')}
@@ -40,26 +45,26 @@ export default function Business() {
         subtitle: <State of={of.status} />,
         actions: of.status === 'PENDING' && (
           <>
-            <Button kind="primary" onPress={() => setDeciding('APPROVED')}>
+            <ButtonLink kind="primary" href={query.href({ do: 'approve' })}>
               {w('approve')}
-            </Button>
-            <Button kind="danger" onPress={() => setDeciding('REJECTED')}>
+            </ButtonLink>
+            <ButtonLink kind="danger" href={query.href({ do: 'reject' })}>
               {w('reject')}
-            </Button>
+            </ButtonLink>
           </>
         ),
       })}
     >
-      {isLate && <Note tone="warn">{w('meanwhile')}</Note>}
+      {isLate && <Note tone="warn">{w('late')}</Note>}
       <Loaded of={record}>{(filed) => <Filed of={filed} />}</Loaded>
       {of && deciding && (
         <Decide
           of={of}
           decision={deciding}
           record={record}
-          onClose={() => setDeciding(undefined)}
+          onClose={close}
           onLate={() => {
-            setDeciding(undefined)
+            close()
             setLate(true)
           }}
         />
@@ -84,6 +89,8 @@ function Decide({
   onClose: () => void
   onLate: () => void
 }) {
+  // Somebody else's decision does not take away what is typed: it is shown, and souk refuses a second one.
+  const [wasOpen] = useState(of.status === 'PENDING')
   const reason = useSignal('')
   const name = of.legalName.slice(0, 80)
   async function decide(): Promise<void> {
@@ -100,8 +107,10 @@ function Decide({
     }
   }
   const isApproval = decision === 'APPROVED'
+  if (!wasOpen) return null
   return (
     <FormDialog title={w(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
+      {of.status !== 'PENDING' && <Note tone="warn">{w('meanwhile')}</Note>}
       {isApproval ? (
         <>
           <p>{w('approveFinal')}</p>
@@ -195,8 +204,6 @@ function Filed({ of }: { of: Kyb }) {
     </>
   )
 }
-
-
 
 const shares = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 6 })
 /** A share, which is in percent, with all the decimals that it may have. */

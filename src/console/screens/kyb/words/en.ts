@@ -33,7 +33,8 @@ export default {
   rejectWhat: 'Their shops stay as they are, and they may file again. This record stays rejected.',
   approved: '{name} is approved',
   rejected: '{name} is rejected',
-  meanwhile: 'Somebody else has decided meanwhile. What is there now is shown here.',
+  meanwhile: 'Somebody else has decided meanwhile.',
+  late: 'Your decision was not taken: somebody else had decided before. What is there now is shown here.',
   audit: 'What was done to it',
   theirs: 'What the merchant did',
 } as const

@@ -64,6 +64,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <button type="button" class="palette-button" aria-label={s('palette')} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
           <span>{s('palette')}</span>
+          {/* Drawn by its style: it is no part of what the button is called. */}
           <kbd data-keys="Ctrl K" />
         </button>
         <span

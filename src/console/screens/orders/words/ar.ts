@@ -35,6 +35,7 @@ export default {
   receipt: 'الإيصال',
   print: 'طباعة هذه الصفحة',
   lines: 'ما تم شراؤه',
+  waitsUntil: 'لم يدفع أحد بعد. إن لم يُدفع ينتهي في {moment} وتعود بضائعه متاحة.',
   linesTable: 'بنود الطلب',
   product: 'المنتج',
   price: 'السعر',

@@ -32,6 +32,7 @@ export default {
   receipt: 'Receipt',
   print: 'Print this page',
   lines: 'What was bought',
+  waitsUntil: 'Nobody has paid yet. Unpaid, it expires on {moment}, and its goods are free again.',
   linesTable: 'Lines of the order',
   product: 'Product',
   price: 'Price',

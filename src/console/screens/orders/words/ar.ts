@@ -11,7 +11,6 @@ export default {
   guest: 'ضيف',
   total: 'المجموع',
   placed: 'وقت الطلب',
-  sending: 'الإرسال',
   none: 'لا طلبات بعد',
   noneText: 'حين يشتري أحد شيئًا يظهر هنا فورًا.',
   newDraft: 'مسودة طلب جديدة',

@@ -8,7 +8,6 @@ export default {
   guest: 'Guest',
   total: 'Total',
   placed: 'Placed',
-  sending: 'Sending',
   none: 'No orders yet',
   noneText: 'When somebody buys something, it is here at once.',
   newDraft: 'New draft order',

@@ -11,7 +11,6 @@ export default {
   guest: 'Зочин',
   total: 'Нийт',
   placed: 'Захиалсан',
-  sending: 'Илгээлт',
   none: 'Захиалга алга',
   noneText: 'Хэн нэгэн худалдан авмагц энд гарна.',
   newDraft: 'Шинэ ноорог',

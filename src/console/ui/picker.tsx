@@ -2,18 +2,11 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { Choice } from '../lib/choice.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
 import { ProblemText } from './problem.tsx'
 
-/** A record that may be chosen, as it is shown. */
-export type Choice = {
-  readonly id: string
-  readonly text: string
-  readonly detail?: string | undefined
-  /** Stands before it, such as a small picture. */
-  readonly before?: ComponentChildren
-}
 /** Records for what is typed; for nothing, the first ones. */
 export type Find<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>
 

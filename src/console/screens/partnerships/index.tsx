@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { type Choice, PickField } from '../../ui/picker.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { bodyOf, differencesOf, type Partnership, shopsTwice, type Typed } from './draft.domain.ts'
 import { w } from './words.ts'
 

@@ -1,7 +1,7 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
-import { isDirty } from '../lib/dirty.ts'
+import { forgetDirty, isDirty } from '../lib/dirty.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, session, shops, standing } from '../lib/session.ts'
 import { lastShopName, role, shop, shopName } from '../lib/shop.ts'
@@ -26,21 +26,39 @@ export const App = () => (
   </LocationProvider>
 )
 
-/** Asks before links take one away from what was typed. */
+const leaving = () =>
+  confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true })
+
+/** Asks before a link, or the browser's back and forward, take one away from what was typed. */
 function Leaving() {
-  const { route } = useLocation()
-  useEffect(() => {
-    async function ask(event: MouseEvent): Promise<void> {
+  const { route, url } = useLocation()
+  const here = useRef(url)
+  here.current = url
+  // Before the router's own, which a child's layout effect comes before.
+  useLayoutEffect(() => {
+    async function onClick(event: MouseEvent): Promise<void> {
       if (!isDirty() || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
       const link = event.composedPath().find((one): one is HTMLAnchorElement => one instanceof HTMLAnchorElement && one.href !== '')
       if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
       event.preventDefault()
       event.stopImmediatePropagation()
-      if (await confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true }))
-        route(link.href.slice(location.origin.length))
+      if (await leaving()) route(link.href.slice(location.origin.length))
     }
-    addEventListener('click', ask, { capture: true })
-    return () => removeEventListener('click', ask, { capture: true })
+    async function onPopState(event: PopStateEvent): Promise<void> {
+      if (!isDirty()) return
+      event.stopImmediatePropagation()
+      // The browser has gone already: it is taken back to where what was typed is, and goes again once one wants to.
+      history.pushState(null, '', here.current)
+      if (!(await leaving())) return
+      forgetDirty()
+      history.back()
+    }
+    addEventListener('click', onClick, { capture: true })
+    addEventListener('popstate', onPopState)
+    return () => {
+      removeEventListener('click', onClick, { capture: true })
+      removeEventListener('popstate', onPopState)
+    }
   }, [route])
   return null
 }

@@ -123,7 +123,7 @@ function Open() {
       <div class="palette">
         <input
           ref={field}
-          type="search"
+          type="text"
           {...({ role: 'combobox' } as object)}
           aria-expanded={found.length > 0}
           aria-controls={`${id}-list`}

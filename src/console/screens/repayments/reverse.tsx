@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import type { Repayment } from './repayment.domain.ts'
 import { w } from './words.ts'
 

@@ -10,7 +10,7 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { noWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
 import { w } from '../registries/words.ts'
 

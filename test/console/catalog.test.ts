@@ -387,7 +387,8 @@ test('what people wrote bursts no page, runs nowhere, and asks nobody else', asy
       `s/${name}/collections`,
       `s/${name}/collections/${data.shelf.id}`,
     ]
-    for (const path of paths) {
+    // What is narrow bursts first: at a desk the two fullest are enough.
+    for (const path of width === 'phone' ? paths : paths.slice(0, 2)) {
       await visitor.go(path)
       await visitor.until(
         `location.pathname.endsWith('${path}') && document.querySelector('main h1') && !document.querySelector('.skeleton')`,

@@ -4,7 +4,7 @@ import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-i
 import { isDirty } from '../lib/dirty.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, session, shops, standing } from '../lib/session.ts'
-import { role, shop, shopName } from '../lib/shop.ts'
+import { lastShopName, role, shop, shopName } from '../lib/shop.ts'
 import { isOutdated } from '../lib/version.ts'
 import { c } from '../lib/words/common.ts'
 import { screens } from '../screens.ts'
@@ -122,13 +122,11 @@ const NotYours = () => (
   </Page>
 )
 
-const lastShop = 'souk-console-shop'
-
 /** Where one begins: the operator at the network, a merchant in the shop that they were in last. */
 function Start() {
   const { route } = useLocation()
   const places = shops.value
-  const before = places.find(({ name }) => name === localStorage.getItem(lastShop))
+  const before = places.find(({ name }) => name === lastShopName())
   const only = places.length === 1 ? places[0] : before
   const to = isOperator.value ? '/console/net' : only ? `/console/s/${encodeURIComponent(only.name)}` : undefined
   useEffect(() => {
@@ -157,9 +155,4 @@ function Start() {
       </ul>
     </Page>
   )
-}
-
-/** Which shop to begin with next time. */
-export function rememberShop(): void {
-  if (shop.value && session.value) localStorage.setItem(lastShop, shop.value.name)
 }

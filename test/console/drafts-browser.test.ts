@@ -138,3 +138,10 @@ test('home is readable on a phone, right to left and in the dark', async ({ open
   await visitor.heading('الطلبات')
   expect(await visitor.axe()).toEqual([])
 })
+
+test('the days of home are the server’s, whatever the clock here says', async ({ open, app }) => {
+  const selling = await sellingIn(app, { onHand: 100 })
+  await selling.bought({ quantity: 4 })
+  const visitor = await open({ as: selling, at: `${at(selling)}?days=7`, clockOffMs: 20 * 86_400_000 })
+  await visitor.text('$40.00')
+})

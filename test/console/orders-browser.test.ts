@@ -36,6 +36,9 @@ test('an order is found, and sent in parts by the keyboard alone', async ({ open
     fulfilments: [{ trackingNumber: 'PARCEL-1', carrier: null, lines: [{ quantity: 2 }] }],
   })
   expect(await visitor.path()).toBe(`/console/${at(selling)}/orders/${id}`)
+  // What somebody else sends is shown without a hand's turn.
+  ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'PARCEL-2' }))
+  await visitor.text('PARCEL-2')
   expect(await visitor.axe()).toEqual([])
 })
 
@@ -76,6 +79,12 @@ test('an amount is typed in major units, and more than is left is refused before
   await visitor.press('Refund', { role: 'button' })
   await visitor.text('Not an amount of USD')
   await visitor.fill('Amount (USD)', '0,05')
+  visitor.expects(/ERR_INTERNET_DISCONNECTED/)
+  await visitor.offline(true)
+  await visitor.press('Refund $0.05', { role: 'button' })
+  await visitor.text('souk does not answer')
+  await visitor.offline(false)
+  expect(await visitor.value('Amount (USD)')).toBe('0,05')
   await visitor.press('Refund $0.05', { role: 'button' })
   await visitor.there(/\$0\.05 went back/, {})
   expect((await selling.order(id)).refunds).toMatchObject([{ amount: selling.money(5), lines: [] }])

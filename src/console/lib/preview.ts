@@ -25,8 +25,7 @@ const kept = 'dir lang title alt width height colspan rowspan scope span align v
 )
 
 /** What would act on events does nothing there, but the browser reports each as a breach of the page's rules: they are named otherwise. */
-const quiet = (html: string): string =>
-  html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
+const quiet = (html: string): string => html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
 
 const roots = new WeakMap<Element, ShadowRoot>()
 

@@ -4,7 +4,7 @@ import { passing } from '../lib/clock.ts'
 import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format.ts'
 import { c, stateName } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import { notify } from './toast.tsx'
+import { notify } from '../lib/notices.ts'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
 
@@ -35,6 +35,9 @@ const tones: Readonly<Record<string, Tone>> = {
   INVITED: 'info',
   SUBMITTED: 'info',
   TEST: 'warn',
+  PENDING_KYB: 'warn',
+  PENDING_REVIEW: 'warn',
+  REVOKED: 'bad',
   FAILED: 'bad',
   REJECTED: 'bad',
   LOST: 'bad',

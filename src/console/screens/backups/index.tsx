@@ -7,7 +7,7 @@ import { AsOf, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 const when = (at: string | null) => at && <When at={at} short />

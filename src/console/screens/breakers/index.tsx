@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Breaker = Schema<'Breaker'>

@@ -13,7 +13,7 @@ import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Find, PickField } from '../../ui/picker.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { type Body, bodyFields, bodyOf, nothingTyped, type Typed, typedOf, type Wrong } from './discount.domain.ts'
 import { type Held, readDiscount } from './edit.tsx'
 import { discountValue } from './list.tsx'

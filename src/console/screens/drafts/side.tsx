@@ -8,7 +8,7 @@ import { Copyable, Facts, Note, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { Totals } from '../orders/totals.tsx'
 import { w } from './words.ts'
 

@@ -15,7 +15,7 @@ import { AreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { CardStateOf } from './list.tsx'
 import { w } from './words.ts'
 

@@ -7,7 +7,7 @@ import { Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Job = Schema<'Job'>

@@ -5,7 +5,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 /** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */

@@ -3,7 +3,7 @@ import { api, ok } from '../../lib/api.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemText } from '../../ui/problem.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { type Product, productStatuses } from './columns.tsx'
 import { w } from './words.ts'
 

@@ -6,7 +6,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { c } from '../../lib/words/common.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { type StockBody, type StockText, stockBody } from './stock.domain.ts'
 import { w } from './words.ts'
 

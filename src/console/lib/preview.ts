@@ -14,7 +14,7 @@ const policy: Policy =
 
 const shown = new Set(
   [
-    'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd b strong i em u s small sub sup mark a img figure figcaption',
+    'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd b strong i em u s bdi small sub sup mark a img figure figcaption',
     'table thead tbody tfoot tr th td caption colgroup col center font main section article header footer',
   ].flatMap((names) => names.split(' ')),
 )

@@ -19,10 +19,23 @@ const shown = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 /** With all that is in them. */
-const hidden = new Set('script style template noscript iframe object embed svg math title textarea select audio video head'.split(' '))
+const hidden = new Set(
+  'script style souk-sheet template noscript iframe object embed svg math title textarea select audio video head'.split(' '),
+)
 const kept = 'dir lang title alt width height colspan rowspan scope span align valign bgcolor border cellpadding cellspacing role'.split(
   ' ',
 )
+
+/**
+ * What styles are called while it is parsed: the page's rules forbid those that stand in HTML, and a browser complains of each, though none
+ * would count in what is parsed apart.
+ */
+const lookName = 'data-souk-look'
+const sheetName = 'souk-sheet'
+const withoutLook = (html: string): string =>
+  html
+    .replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])style(?=\s*=)/gi, `$1${lookName}`))
+    .replace(/<(\/?)style(?=[\s>/])/gi, `<$1${sheetName}`)
 
 const roots = new WeakMap<Element, ShadowRoot>()
 
@@ -40,10 +53,10 @@ const plainLook = `
  * @param options.styles whether its own styles count, such as those of a mail
  */
 export function showHtml(host: Element, html: string, { styles = false }: { styles?: boolean } = {}): void {
-  const parsed = new DOMParser().parseFromString(policy.createHTML(html), 'text/html')
+  const parsed = new DOMParser().parseFromString(policy.createHTML(withoutLook(html)), 'text/html')
   const root = roots.get(host) ?? host.attachShadow({ mode: 'closed' })
   roots.set(host, root)
-  const texts = styles ? [...parsed.querySelectorAll('style')].map(({ textContent }) => textContent ?? '') : []
+  const texts = styles ? [...parsed.querySelectorAll(sheetName)].map(({ textContent }) => textContent ?? '') : []
   root.adoptedStyleSheets = [plainLook, ...texts].map(sheetOf)
   const all = document.createElement('div')
   if (styles) copyLook(parsed.body, all)
@@ -91,7 +104,7 @@ function copyOf(from: Element, styles: boolean): HTMLElement {
 }
 
 function copyLook(from: Element, to: HTMLElement): void {
-  const look = from.getAttribute('style')
+  const look = from.getAttribute(lookName)
   if (look !== null) to.style.cssText = look
   to.className = from.getAttribute('class') ?? ''
 }

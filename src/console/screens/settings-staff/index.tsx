@@ -133,7 +133,7 @@ const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
       </>
     ),
   },
-  { key: 'role', title: w('role'), cell: ({ role }) => stateName(role) },
+  { key: 'role', title: w('role'), cell: ({ role }) => <State of={role} tone="plain" /> },
   { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
   {
     key: 'joined',

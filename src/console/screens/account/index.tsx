@@ -30,7 +30,7 @@ export default function Account() {
   const email = me.data.value?.email
   return (
     <Page title={w('title')} subtitle={email && <bdi>{email}</bdi>}>
-      <Password onChanged={sessions.reload} />
+      <Password email={email} onChanged={sessions.reload} />
       <Loaded of={me}>{({ secondFactor }) => <SecondFactor isOn={secondFactor} onChanged={changed} />}</Loaded>
       <Sessions of={sessions} query={query} />
       <LanguageChoice />

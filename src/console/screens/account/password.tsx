@@ -6,8 +6,12 @@ import { Section } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { w } from './words.ts'
 
-/** Changes one's own password. @param onChanged the other sessions have ended */
-export function Password({ onChanged }: { onChanged: () => unknown }) {
+/**
+ * Changes one's own password.
+ * @param email for the browser's keeper of passwords, where it is known
+ * @param onChanged the other sessions have ended
+ */
+export function Password({ email, onChanged }: { email: string | undefined; onChanged: () => unknown }) {
   const current = useSignal('')
   const fresh = useSignal('')
   const again = useSignal('')
@@ -27,6 +31,7 @@ export function Password({ onChanged }: { onChanged: () => unknown }) {
         dirty={[current, fresh, again].some(({ value }) => value !== '')}
         label={w('password')}
       >
+        <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
         <div class="fields">
           <TextField bind={current} label={w('current')} type="password" max={200} autoComplete="current-password" required />
           <TextField bind={fresh} label={w('fresh')} type="password" max={200} autoComplete="new-password" hint={w('freshHint')} required />

@@ -44,7 +44,7 @@ export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
       <Loaded of={of}>
         {(list) => (
           <>
-            <Table caption={w('sessions')} columns={columns(end)} rows={list.data} rowKey={({ id }) => id} />
+            <Table caption={w('sessionsList')} columns={columns(end)} rows={list.data} rowKey={({ id }) => id} />
             <Pager of={list} query={query} />
           </>
         )}

@@ -19,7 +19,8 @@ type Application = Schema<'LendingApplication'>
 type Document = Schema<'LendingDocument'>
 
 const pathOf = (id: string, key: string) => `/lending-application/${encodeURIComponent(id)}/documents/${encodeURIComponent(key)}`
-const sizeText = ({ maxSizeMb }: Item) => bytes(maxSizeMb * 1_048_576)
+/** As the checklist says it: its megabytes are of 1,048,576 bytes. */
+const sizeText = ({ maxSizeMb }: Item) => bytes(maxSizeMb * 1_000_000)
 
 /** The checklist: what is asked for, what is there, and where each file goes. */
 export function Documents({

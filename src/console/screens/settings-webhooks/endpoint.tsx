@@ -87,7 +87,7 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
           ) : (
             <>
               <Table
-                caption={w('deliveries')}
+                caption={w('deliveriesList')}
                 columns={columns({ endpointId: id, mayResend: !disabledAt, deliveries, reload })}
                 rows={list.data}
                 rowKey={(delivery) => delivery.id}

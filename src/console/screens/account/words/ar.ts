@@ -35,6 +35,7 @@ export default {
   turnedOff: 'عُطّل العامل الثاني',
   sessions: 'الجلسات',
   sessionsHint: 'أين أنت مسجّل الدخول. أنهِ ما لا تعرفه ثم غيّر كلمة المرور.',
+  sessionsList: 'أين أنت مسجّل الدخول',
   agent: 'البرنامج',
   unknownAgent: 'برنامج غير معروف',
   place: 'العنوان',

@@ -32,6 +32,7 @@ export default {
   turnedOff: 'The second factor is off',
   sessions: 'Sessions',
   sessionsHint: 'Where you are logged in. End what you do not know, and change the password then.',
+  sessionsList: 'Where you are logged in',
   agent: 'Program',
   unknownAgent: 'Unknown program',
   place: 'Address',

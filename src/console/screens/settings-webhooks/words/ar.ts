@@ -32,6 +32,7 @@ export default {
   deliveriesHint: 'الأحدث أولًا. تُنسى بعد 30 يومًا.',
   noDeliveries: 'لم يُرسل شيء بعد',
   noDeliveriesText: 'حالما يقع أحد أحداثها يظهر هنا ما أُرسل وما عاد.',
+  deliveriesList: 'ما أُرسل',
   event: 'الحدث',
   made: 'أُنشئ',
   attempts: 'المحاولات',

@@ -30,6 +30,7 @@ export default {
   deliveriesHint: 'The newest first. After 30 days they are forgotten.',
   noDeliveries: 'Nothing was sent yet',
   noDeliveriesText: 'As soon as one of its events happens, what was sent and what came back stands here.',
+  deliveriesList: 'What was sent',
   event: 'Event',
   made: 'Made',
   attempts: 'Attempts',

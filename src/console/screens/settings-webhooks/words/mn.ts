@@ -32,6 +32,7 @@ export default {
   deliveriesHint: 'Шинэ нь эхэндээ. 30 хоногийн дараа мартагдана.',
   noDeliveries: 'Юу ч илгээгээгүй байна',
   noDeliveriesText: 'Үйл явдал болмогц юу илгээж, ямар хариу ирсэн нь энд гарна.',
+  deliveriesList: 'Илгээсэн зүйлс',
   event: 'Үйл явдал',
   made: 'Үүссэн',
   attempts: 'Оролдлого',

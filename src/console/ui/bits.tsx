@@ -127,7 +127,8 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   )
 }
 
-async function copy(text: string): Promise<void> {
+/** Puts a text where it can be pasted from. */
+export async function copy(text: string): Promise<void> {
   // Not there without a secure context.
   if (navigator.clipboard) await navigator.clipboard.writeText(text)
   else {

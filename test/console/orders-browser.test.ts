@@ -52,6 +52,11 @@ test('lines are refunded by the keyboard on a phone, after one has seen what com
   await visitor.text('$20.00')
   expect(await visitor.axe()).toEqual([])
   await visitor.keyFill('Reason', 'Broken')
+  // What was typed is not lost by a slip.
+  await visitor.key('Escape')
+  await visitor.there('Leave without saving?', { role: 'dialog' })
+  await visitor.press('Stay')
+  await visitor.gone('Leave without saving?')
   await visitor.keyPress('Refund $10.00', { role: 'button' })
   await visitor.there(/\$10\.00 went back/, {})
   expect((await selling.order(id)).refunds).toMatchObject([

@@ -47,7 +47,11 @@ async function enter(as: { email: string; password: string }) {
   return { visitor, ask: async (path: string) => (await app.call('GET', path, { token: body.data.accessToken })).body }
 }
 
-const nameOf = ({ path }: ListedScreen) => path.replace(/^\/(s\/:shop)?/, '').replaceAll(/[^a-z]+/gi, '-').replace(/^-/, '') || 'home'
+const nameOf = ({ path }: ListedScreen) =>
+  path
+    .replace(/^\/(s\/:shop)?/, '')
+    .replaceAll(/[^a-z]+/gi, '-')
+    .replace(/^-/, '') || 'home'
 
 async function takeAll(): Promise<void> {
   const wanted = (await listedScreens()).filter(({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)))

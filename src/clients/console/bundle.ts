@@ -26,7 +26,7 @@ type Metafile = {
 /**
  * Bundles, names by content and compresses.
  * @param from where else than in src/console the first file is; tests bundle what they wrote
- * @throws AggregateError where a source is wrong
+ * @throws where a source is wrong, and says in which line
  */
 export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
   const options: Bun.BuildConfig = {
@@ -41,7 +41,9 @@ export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
     metafile: true,
     plugins: [oneCore(from)],
   }
-  const { outputs, metafile } = await Bun.build(options)
+  const { outputs, metafile } = await Bun.build(options).catch((error: unknown) => {
+    throw error instanceof AggregateError ? new Error(inWords(error), { cause: error }) : error
+  })
   const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output)] as const))
   for (const [name] of made) if (!consoleFileName.test(name)) throw new Error(`the console cannot serve a file of this kind: ${name}`)
   return { entry: entryOf(metafile as Metafile), files: new Map(made) }
@@ -52,12 +54,19 @@ const coreModule = 'console:core'
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 const loaderOf = (file: string): 'ts' | 'tsx' => (file.endsWith('.tsx') ? 'tsx' : 'ts')
 
-/** The files of ours that a file imports, at once or on demand. */
+/** The files of ours that a file imports, at once or on demand. Of one that is wrong, or not there, the bundler tells. */
 function importsOf(file: string): { readonly file: string; readonly kind: string }[] {
-  return transpilers[loaderOf(file)]
-    .scanImports(readFileSync(file, 'utf8'))
+  return scanned(file)
     .filter(({ path }) => path.startsWith('.') && /\.tsx?$/.test(path))
     .map(({ path, kind }) => ({ file: join(dirname(file), path), kind }))
+}
+
+function scanned(file: string): Bun.Import[] {
+  try {
+    return transpilers[loaderOf(file)].scanImports(readFileSync(file, 'utf8'))
+  } catch {
+    return []
+  }
 }
 
 /**
@@ -95,6 +104,12 @@ function oneCore(first: string): Bun.BunPlugin {
     },
   }
 }
+
+/** What the bundler says of each source that is wrong. */
+const inWords = ({ errors }: AggregateError): string =>
+  (errors as readonly { message: string; position?: { file: string; line: number; column: number } | null }[])
+    .map(({ message, position }) => (position ? `${position.file}:${position.line}:${position.column}: ${message}` : message))
+    .join('\n')
 
 async function fileOf(output: Bun.BuildArtifact): Promise<ConsoleFile> {
   const body = new Uint8Array(await output.arrayBuffer())

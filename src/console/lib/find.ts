@@ -1,5 +1,5 @@
 /** Records by what somebody types, for pickers. */
-import type { Choice } from '../ui/picker.tsx'
+import type { Choice } from '../lib/choice.ts'
 import { api, ok, type Schema } from './api.ts'
 
 const eachMax = 12

@@ -23,9 +23,15 @@ const moneyFormat = kept((currency) => {
   return new Intl.NumberFormat(language, { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
 
+/** A sign such as US$ stays together in a text that goes from right to left. */
+const sign = language === 'ar' ? (text: string) => `\u2066${text}\u2069` : (text: string) => text
+
 /** An amount of minor units, exactly: it is formatted as a decimal text and never becomes a fraction. */
 export const money = ({ amount, currency }: Money): string =>
-  moneyFormat(currency).format(moneyText({ amount, currency }) as unknown as number)
+  moneyFormat(currency)
+    .formatToParts(moneyText({ amount, currency }) as unknown as number)
+    .map(({ type, value }) => (type === 'currency' ? sign(value) : value))
+    .join('')
 
 const plain = new Intl.NumberFormat(language)
 export const number = (value: number): string => plain.format(value)
@@ -36,11 +42,11 @@ export const usd = (value: number): string => dollars.format(value)
 const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
 /** A part of one, such as 0.034, as a percentage. */
 export const percent = (value: number): string => ratio.format(value)
+const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
 const signed = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
 /** The same of a change, with its sign where the language has it. */
 export const percentChange = (value: number): string => signed.format(value)
 
-const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
 export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
-import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
+import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
 import { isDirty } from '../lib/dirty.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, session, shops, standing } from '../lib/session.ts'
@@ -99,7 +99,8 @@ function guarded(screen: Screen): () => preact.JSX.Element {
   if (known) return known
   const Component = screen.component
   const made = () => {
-    const { path } = useLocation()
+    // Its own path: while another screen is on its way, this one stays as it is.
+    const { path } = useRoute()
     if (screen.area === 'shop' && !shop.value) return <Missing />
     if (screen.area === 'net' && !isOperator.value) return <NotYours />
     if (screen.roles && !(role.value && screen.roles.includes(role.value))) return <NotYours />

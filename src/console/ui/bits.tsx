@@ -65,7 +65,11 @@ export function When({ at, short }: { at: string; short?: boolean }) {
 
 /** By how much something is more than it was before, as a part of one. */
 export const Change = ({ of }: { of: number | null | undefined }) =>
-  of == null ? null : <span class={of >= 0 ? 'change up' : 'change down'}>{percentChange(of)}</span>
+  of == null ? null : (
+    <span class={of >= 0 ? 'change up' : 'change down'}>
+      <bdi>{percentChange(of)}</bdi>
+    </span>
+  )
 
 /** A figure under its name, with how it was before. @param note what it is made of */
 export function Figure({

@@ -1,8 +1,8 @@
 import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
 import { parsePercent, percentText } from '../../lib/percent.ts'
 import { wallKept, wallText } from '../../lib/zoned.ts'
-import type { Choice } from '../../ui/picker.tsx'
 
 type Discount = Schema<'Discount'>
 export type DiscountState = 'DISABLED' | 'ENDED' | 'USED_UP' | 'SCHEDULED' | 'ACTIVE'

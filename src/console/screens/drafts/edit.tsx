@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, type Schema, versioned } from '../../lib/api.ts'
 import { useLive } from '../../lib/live.ts'
@@ -34,7 +35,8 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
     begun.value ??= read as Versioned
     return read as Versioned
   })
-  useLive(['order.*'], draft.reload)
+  const isGoing = useRef(false)
+  useLive(['order.*'], () => !isGoing.current && draft.reload())
   const known = draft.data.value
   const put = (now: Versioned) => {
     draft.put(now)
@@ -64,7 +66,13 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
             ) : (
               <Done of={now.data} />
             )}
-            <Side of={now.data} onChange={draft.reload} />
+            <Side
+              of={now.data}
+              onChange={draft.reload}
+              onGoing={(going) => {
+                isGoing.current = going
+              }}
+            />
           </div>
         )}
       </Loaded>

@@ -22,8 +22,8 @@ const columns = (order: Order): readonly Column<Line>[] => [
         <Money of={total} />
         {discount.amount > 0 && (
           <small class="faint">
-            {' −'}
-            <Money of={discount} />
+            {' '}
+            <Money of={{ ...discount, amount: -discount.amount }} />
           </small>
         )}
       </>

@@ -1,7 +1,9 @@
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, newKey, versioned } from '../../lib/api.ts'
+import { api, versioned } from '../../lib/api.ts'
+import { timeZone } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
 import { useEvents, useLive } from '../../lib/live.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage, shop } from '../../lib/shop.ts'
@@ -19,7 +21,7 @@ import { change, create, NotReady, type Versioned } from './save.ts'
 import { ProductView } from './view.tsx'
 import { w } from './words.ts'
 
-const currencyOf = () => shop.value?.currency ?? 'USD'
+const terms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone() })
 const back = () => ({ href: at('products'), text: w('toAll') })
 const explain = () => w('fixFields', { n: 1 })
 
@@ -42,21 +44,18 @@ export default function EditProduct() {
 
 function NewProduct() {
   const { route } = useLocation()
-  const [editor] = useState(() => createEditor(undefined))
-  // What is sent again after a broken connection is the same product; what was changed meanwhile is another request.
-  const intention = useRef({ key: newKey(), of: '' })
+  const [editor] = useState(() => createEditor(undefined, timeZone()))
+  const intend = useIntention()
   const none = useSignal<Figures>(new Map())
   async function save(): Promise<void> {
     const text = editor.text.value
-    const of = JSON.stringify(text)
-    if (intention.current.of !== of) intention.current = { key: newKey(), of }
-    const { data } = await marking(editor, () => create(text, currencyOf(), intention.current.key, explain()))
+    const { data } = await marking(editor, () => intend(text, (key) => create(text, terms(), key, explain())))
     notify(w('created'))
     route(at('products', data.id), true)
   }
   return (
     <Page title={w('newTitle')} back={back()}>
-      <ProductForm editor={editor} figures={none} currency={currencyOf()} onSave={save} submit={w('create')} />
+      <ProductForm editor={editor} figures={none} currency={terms().currency} onSave={save} submit={w('create')} />
     </Page>
   )
 }
@@ -116,7 +115,7 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
 
 function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { value: Figures }; onChanged: (now: Versioned) => void }) {
   const { id } = now.data
-  const [editor] = useState(() => createEditor(now.data))
+  const [editor] = useState(() => createEditor(now.data, timeZone()))
   const isDirty = editor.isDirty.value
   // What the fields were filled with. Another version is put into them, unless somebody is typing.
   const filled = useRef(now.etag)
@@ -150,7 +149,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
         save: (etag) =>
           change(
             { id, text: editor.text.value, before: editor.before(), removed: [...removed] },
-            currencyOf(),
+            terms(),
             etag ?? version,
             explain(),
             (variant, one) => {
@@ -161,7 +160,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
             },
           ),
         theirs: () => versioned(api.GET('/product-v2/{id}', { params: { path: { id } } })) as Promise<Versioned>,
-        differences: (theirs) => differencesOf(editor.text.value, theirs, currencyOf()),
+        differences: (theirs) => differencesOf(editor.text.value, theirs, terms()),
         onTheirs: (theirs) => {
           take(theirs)
           onChanged(theirs)
@@ -180,7 +179,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
           {w('changedMeanwhile')}
         </div>
       )}
-      <ProductForm editor={editor} figures={figures} currency={currencyOf()} onSave={save} known={now.data} />
+      <ProductForm editor={editor} figures={figures} currency={terms().currency} onSave={save} known={now.data} />
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { Schema } from '../../lib/api.ts'
+import { timeZone } from '../../lib/format.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { AreaField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
@@ -106,7 +107,7 @@ function Visibility({ editor }: { editor: Editor }) {
           label={w('publishedAt')}
           bind={publishedAt}
           type="datetime-local"
-          hint={w('publishedHint')}
+          hint={w('publishedHint', { zone: timeZone() })}
           error={wrongOf(editor, 'publishedAt')}
         />
       )}

@@ -1,6 +1,6 @@
 /** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
 import { api, type Schema, versioned } from '../../lib/api.ts'
-import { type ChangeBody, changeBody, createBody, laterPictures, type ProductText, type Wrong } from './draft.domain.ts'
+import { type ChangeBody, changeBody, createBody, laterPictures, type ProductText, type ShopTerms, type Wrong } from './draft.domain.ts'
 
 type Product = Schema<'Product'>
 export type Versioned = { readonly data: Product; readonly etag: string }
@@ -36,8 +36,8 @@ async function withPictures(text: ProductText, saved: Versioned): Promise<Versio
  * @param message says that something is wrong with what was typed
  * @throws NotReady, Refused
  */
-export async function create(text: ProductText, currency: string, key: string, message: string): Promise<Versioned> {
-  const body = ready(createBody(text, currency), message)
+export async function create(text: ProductText, terms: ShopTerms, key: string, message: string): Promise<Versioned> {
+  const body = ready(createBody(text, terms), message)
   const saved = (await versioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body }))) as Versioned
   return withPictures(text, saved)
 }
@@ -50,12 +50,12 @@ export async function create(text: ProductText, currency: string, key: string, m
  */
 export async function change(
   { id, text, before, removed }: { id: string; text: ProductText; before: ProductText; removed: readonly string[] },
-  currency: string,
+  terms: ShopTerms,
   etag: string | undefined,
   message: string,
   onRemoved: (variantId: string, saved: Versioned) => void,
 ): Promise<Versioned> {
-  const body = ready(changeBody(text, before, currency), message)
+  const body = ready(changeBody(text, before, terms), message)
   let saved: Versioned | undefined
   for (const variantId of removed) {
     const version = saved?.etag ?? etag

@@ -39,7 +39,7 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
         )}
         <Section title={w('variants')}>
           <Table
-            caption={w('variants')}
+            caption={w('priceAndStock')}
             rows={variants}
             rowKey={({ id }) => id}
             href={(variant) => at('products', of.id, 'variants', variant.id, 'stock')}

@@ -87,6 +87,11 @@ export function ImportCsv<Answer extends ImportAnswer>({
     if (answer.value || ended.value) result.current?.focus()
   }, [answer.value, ended.value])
   useEvents(['import.*'], ({ event, data }) => {
+    // Of one whose answer never came, this says what became of it.
+    if (event === 'import.finished' && data['kind'] === kind && ended.value && 'text' in ended.value) {
+      const [created, updated, failed] = [data['created'], data['updated'], data['failed']].map(Number)
+      ended.value = { text: `${ended.value.text} ${i('finished', { created: created ?? 0, updated: updated ?? 0, failed: failed ?? 0 })}` }
+    }
     if (under.value?.phase !== 'working' || data['kind'] !== kind || event !== 'import.progress') return
     const [read, all, rows] = [Number(data['bytesRead']), Number(data['bytes']), Number(data['rows'])]
     under.value = { ...under.value, rows, ...(all > 0 ? { part: Math.min(1, read / all) } : {}) }

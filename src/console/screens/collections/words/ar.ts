@@ -27,7 +27,7 @@ export default {
   'showing.at': 'ابتداءً من وقت',
   'showing.never': 'مخفية',
   publishedAt: 'من',
-  publishedHint: 'بحسب ساعة هذا الجهاز.',
+  publishedHint: 'بتوقيت المتجر: {zone}.',
   notMoment: 'يلزم يوم وساعة',
   products: {
     zero: 'لا منتجات',

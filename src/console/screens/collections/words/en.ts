@@ -24,7 +24,7 @@ export default {
   'showing.at': 'From a moment on',
   'showing.never': 'Hidden',
   publishedAt: 'From',
-  publishedHint: 'By the clock of this device.',
+  publishedHint: 'By the shop’s clock: {zone}.',
   notMoment: 'A day and an hour are needed',
   products: { one: '{n} product', other: '{n} products' },
   productsTitle: 'Products',

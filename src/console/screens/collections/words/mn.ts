@@ -27,7 +27,7 @@ export default {
   'showing.at': 'Тодорхой цагаас',
   'showing.never': 'Нуух',
   publishedAt: 'Эхлэх',
-  publishedHint: 'Энэ төхөөрөмжийн цагаар.',
+  publishedHint: 'Дэлгүүрийн цагаар: {zone}.',
   notMoment: 'Өдөр, цаг хэрэгтэй',
   products: { other: '{n} бараа' },
   productsTitle: 'Бараа',

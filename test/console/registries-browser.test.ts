@@ -30,7 +30,9 @@ test('a lender is registered by the keyboard, activated, and seen to have been',
   await visitor.keyPress('Activate', { role: 'button' })
   await visitor.there('Suspend', { role: 'button' })
   const { data } = ok(await app.call('GET', '/admin/lenders', { token: operator.token })).body
-  expect(data).toMatchObject([{ status: 'ACTIVE', wallets: [{ to: null }], statusHistory: [{ status: 'PENDING_KYB' }, { status: 'ACTIVE' }] }])
+  expect(data).toMatchObject([
+    { status: 'ACTIVE', wallets: [{ to: null }], statusHistory: [{ status: 'PENDING_KYB' }, { status: 'ACTIVE' }] },
+  ])
   await visitor.width('phone')
   await visitor.scheme('dark')
   expect(await visitor.axe()).toEqual([])

@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { passing } from '../lib/clock.ts'
 import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format.ts'
+import { notify } from '../lib/notices.ts'
 import { c, stateName } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import { notify } from '../lib/notices.ts'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
 

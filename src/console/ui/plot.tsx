@@ -4,7 +4,6 @@ import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
 import type { Series } from './draw.ts'
 
-
 /**
  * Values a day, drawn; or as a table, for whoever cannot see a drawing or wants the figures.
  * @param dates days of the API, ascending

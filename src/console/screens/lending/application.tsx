@@ -10,13 +10,13 @@ import { Facts, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Documents } from './documents.tsx'
+import type { Held } from './held.ts'
 import { Loan } from './loan.tsx'
 import { statusText } from './status.ts'
 import { Submit, Withdraw } from './steps.tsx'
 import { w } from './words.ts'
 
 type Application = Schema<'LendingApplication'>
-export type Held = { data: Application; etag: string }
 
 const open: readonly string[] = ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW']
 const waiting: readonly string[] = ['SUBMITTED', 'UNDER_REVIEW']

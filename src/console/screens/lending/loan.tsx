@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { usd } from '../../lib/format.ts'
+import { notify } from '../../lib/notices.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../lib/notices.ts'
 import { type LoanTexts, loanChange, textsOfLoan } from './application.domain.ts'
-import type { Held } from './application.tsx'
+import type { Held } from './held.ts'
 import { w } from './words.ts'
 
 type Application = Schema<'LendingApplication'>

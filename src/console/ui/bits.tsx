@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { passing } from '../lib/clock.ts'
 import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format.ts'
+import { notify } from '../lib/notices.ts'
 import { c, stateName } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import { notify } from './toast.tsx'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
 
@@ -127,7 +127,8 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   )
 }
 
-async function copy(text: string): Promise<void> {
+/** Puts a text where it can be pasted from. */
+export async function copy(text: string): Promise<void> {
   // Not there without a secure context.
   if (navigator.clipboard) await navigator.clipboard.writeText(text)
   else {

@@ -1,10 +1,10 @@
 import type { Schema } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import { stateName } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { isEnd, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
 import { w } from './words.ts'
 

@@ -238,3 +238,14 @@ test('chains and backups are told as they stand, also in Arabic on a phone', asy
     expect([at, await visitor.axe()]).toEqual([at, []])
   }
 })
+
+test('the figures move when an order becomes a sale, without anybody asking', async ({ open, data: { operator, selling } }) => {
+  const visitor = await open({ as: operator, at: 'net/figures/confirmed-orders' })
+  await visitor.heading('Confirmed orders')
+  await visitor.there('Follows what happens', { role: 'image' })
+  const total = `[...document.querySelectorAll('.figure strong')].map(({ innerText }) => innerText).join()`
+  await visitor.until(`${total} !== ''`, 'the figure')
+  const before = Number(await visitor.page.evaluate(total))
+  await selling.bought({ quantity: 1 })
+  await visitor.until(`${total} === '${before + 1}'`, 'one order more')
+})

@@ -1,6 +1,6 @@
 /** Merchants and lenders by what an operator types. */
 import { api, ok, type Schema } from '../../lib/api.ts'
-import type { Choice } from '../../ui/picker.tsx'
+import type { Choice } from '../../lib/choice.ts'
 
 const eachMax = 12
 const pageMax = 100

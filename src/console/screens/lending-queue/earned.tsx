@@ -25,10 +25,7 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
       <p class="faint" aria-hidden="true">
         {w('base')}
       </p>
-      <Tabs
-        label={w('base')}
-        of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))}
-      />
+      <Tabs label={w('base')} of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
       <Loaded of={standing}>
         {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
           <>

@@ -29,14 +29,18 @@ const Day = ({ at }: { at: string }) => (
 
 const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly Column<Repayment>[] => [
   { key: 'loan', title: w('loanRef'), main: true, cell: ({ loanRef }) => <bdi class="cut">{loanRef}</bdi> },
-  { key: 'outcome', title: w('outcome'), cell: ({ outcome, source }) => (
+  {
+    key: 'outcome',
+    title: w('outcome'),
+    cell: ({ outcome, source }) => (
       <span class="lines">
         <span>
           <State of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} />
         </span>
         <small class="faint">{w(`source.${source}`)}</small>
       </span>
-    ) },
+    ),
+  },
   { key: 'amount', title: w('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
   { key: 'due', title: w('due'), cell: ({ dueAt }) => <Day at={dueAt} /> },
   { key: 'settled', title: w('settled'), cell: ({ settledAt }) => (settledAt ? <Day at={settledAt} /> : '–') },

@@ -170,6 +170,7 @@ test('what came to an application meanwhile is shown before a decision counts, o
 
 test('an instalment is recorded by the keyboard, and reversed with a reason', async ({ open, app, data: { operator } }) => {
   const { id: merchantId, shop } = await app.merchant()
+  await lenderIn(app, operator, 'Another Bank')
   await lenderIn(app, operator, 'Harbour & <b>Sons</b>')
   const visitor = await open({ as: operator, at: 'net/repayments' })
   await visitor.heading('Repayments')
@@ -239,8 +240,8 @@ test('the audit trail is searched by what is typed, and says field by field what
   await visitor.heading('Audit trail')
   await visitor.keyFill('An id or an action, such as kyb.filed', id)
   await visitor.text('Looked for as: To what')
-  await visitor.keyPress('lending.decided', { role: 'link' })
-  await visitor.until("location.search.includes('action=lending.decided')", 'the filter')
+  await visitor.keyPress('lending.rejected', { role: 'link' })
+  await visitor.until("location.search.includes('action=lending.rejected')", 'the filter')
   await visitor.settled()
   await visitor.press(/field/)
   await visitor.text('REJECTED')

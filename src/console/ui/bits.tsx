@@ -34,6 +34,7 @@ const tones: Readonly<Record<string, Tone>> = {
   UNFULFILLED: 'info',
   INVITED: 'info',
   SUBMITTED: 'info',
+  UNDER_REVIEW: 'warn',
   TEST: 'warn',
   PENDING_KYB: 'warn',
   PENDING_REVIEW: 'warn',

@@ -12,7 +12,7 @@ export function Changes({ of }: { of: Pick<Schema<'AuditRecord'>, 'before' | 'af
   if (fields.length === 0 && of.address === null && of.requestId === null) return <>–</>
   return (
     <details>
-      <summary>{fields.length === 0 ? w('where') : w('changed', { n: fields.length })}</summary>
+      <summary class="number">{fields.length === 0 ? w('where') : w('changed', { n: fields.length })}</summary>
       <ul class="changes">
         {fields.map(({ name, before, after }) => (
           <li key={name}>

@@ -19,7 +19,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
   /** A value, as a way to all rows that have it. */
   const only = (name: FilterName, value: string) => (
     <a href={query.href({ [name]: value, q: undefined })}>
-      <code>{value}</code>
+      <code class={name === 'action' ? 'number' : undefined}>{value}</code>
     </a>
   )
   return [
@@ -35,20 +35,20 @@ const columns = (query: Query): readonly Column<Row>[] => {
           <>
             {only('subject', row.subject)}{' '}
             {page && (
-              <a
-                class="button quiet"
-                href={`/console${page}`}
-                aria-label={w('show', { id: row.subject })}
-                title={w('show', { id: row.subject })}
-              >
+              <a href={`/console${page}`} aria-label={w('show', { id: row.subject })} title={w('show', { id: row.subject })}>
                 <Icon name="right" />
               </a>
+            )}
+            {row.shopId !== null && row.shopId !== row.subject && (
+              <small>
+                <br />
+                <span class="faint">{w('shopId')}</span> {only('shopId', row.shopId)}
+              </small>
             )}
           </>
         )
       },
     },
-    { key: 'shop', title: w('shopId'), cell: ({ shopId }) => (shopId === null ? '–' : only('shopId', shopId)) },
     { key: 'changes', title: w('changes'), cell: (row) => <Changes of={row} /> },
   ]
 }

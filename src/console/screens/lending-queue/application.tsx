@@ -139,13 +139,13 @@ const Decisions = ({ of }: { of: Application }) => (
 const History = ({ of }: { of: Application }) => (
   <Section title={w('history')}>
     <ol class="timeline">
-      {of.events.toReversed().map(({ type, at, fromStatus, toStatus, subject, actor, reason, partnerExternalRef }, place) => {
+      {of.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, place) => {
         const key = `event.${type}`
         return (
           <li key={place}>
             <span>
               {w.has(key) ? w(key) : type}
-              {fromStatus !== toStatus && `: ${lendingStateName(toStatus)}`}
+              {type === 'DECIDED' && `: ${lendingStateName(toStatus)}`}
             </span>
             {subject !== null && <small class="faint">{type.startsWith('DOCUMENT') ? spoken(subject) : <code>{subject}</code>}</small>}
             {reason !== null && (

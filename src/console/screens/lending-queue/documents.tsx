@@ -34,10 +34,23 @@ export function Documents({ of }: { of: Application }) {
           rows={of.documents}
           rowKey={({ id }) => id}
           columns={[
-            { key: 'key', title: w('document'), main: true, cell: ({ key }) => <bdi>{spoken(key)}</bdi> },
-            { key: 'name', title: w('file'), cell: ({ originalName }) => <bdi class="cut">{originalName ?? '–'}</bdi> },
+            {
+              key: 'key',
+              title: w('document'),
+              main: true,
+              cell: ({ key, originalName }) => (
+                <>
+                  <bdi>{spoken(key)}</bdi>
+                  {originalName !== null && (
+                    <small class="faint">
+                      <bdi class="cut">{originalName}</bdi>
+                    </small>
+                  )}
+                </>
+              ),
+            },
             { key: 'size', title: w('size'), end: true, cell: ({ size }) => bytes(size) },
-            { key: 'at', title: w('uploaded'), cell: ({ uploadedAt }) => <When at={uploadedAt} /> },
+            { key: 'at', title: w('uploaded'), cell: ({ uploadedAt }) => <When at={uploadedAt} short /> },
             {
               key: 'take',
               title: w('take'),

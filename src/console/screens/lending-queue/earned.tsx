@@ -22,10 +22,10 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
   )
   return (
     <Section title={w('earned')} hint={w('earnedHint')}>
-      <Tabs
-        label={w('base')}
-        of={bases.map((one) => ({ href: query.href({ base: one }), text: w('baseTier', { tier: one }), current: one === baseTier }))}
-      />
+      <p class="faint" aria-hidden="true">
+        {w('base')}
+      </p>
+      <Tabs label={w('base')} of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
       <Loaded of={standing}>
         {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
           <>

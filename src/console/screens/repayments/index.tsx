@@ -29,29 +29,35 @@ const Day = ({ at }: { at: string }) => (
 
 const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly Column<Repayment>[] => [
   { key: 'loan', title: w('loanRef'), main: true, cell: ({ loanRef }) => <bdi class="cut">{loanRef}</bdi> },
-  { key: 'outcome', title: w('outcome'), cell: ({ outcome }) => <State of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} /> },
+  {
+    key: 'outcome',
+    title: w('outcome'),
+    cell: ({ outcome, source }) => (
+      <span class="lines">
+        <span>
+          <State of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} />
+        </span>
+        <small class="faint">{w(`source.${source}`)}</small>
+      </span>
+    ),
+  },
   { key: 'amount', title: w('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
   { key: 'due', title: w('due'), cell: ({ dueAt }) => <Day at={dueAt} /> },
   { key: 'settled', title: w('settled'), cell: ({ settledAt }) => (settledAt ? <Day at={settledAt} /> : '–') },
   {
-    key: 'lender',
-    title: w('lender'),
-    cell: ({ lenderId }) => (
-      <a href={query.href({ lenderId })}>
-        <bdi class="cut">{lenders.get(lenderId) ?? lenderId}</bdi>
-      </a>
+    key: 'who',
+    title: w('lenderMerchant'),
+    cell: ({ lenderId, merchantId }) => (
+      <span class="lines">
+        <a href={query.href({ lenderId })}>
+          <bdi class="cut">{lenders.get(lenderId) ?? lenderId}</bdi>
+        </a>
+        <a href={query.href({ merchantId })}>
+          <code>{merchantId}</code>
+        </a>
+      </span>
     ),
   },
-  {
-    key: 'merchant',
-    title: w('merchant'),
-    cell: ({ merchantId }) => (
-      <a href={query.href({ merchantId })}>
-        <code>{merchantId}</code>
-      </a>
-    ),
-  },
-  { key: 'source', title: w('source'), cell: ({ source }) => w(`source.${source}`) },
   {
     key: 'reversal',
     title: w('counts'),

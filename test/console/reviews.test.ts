@@ -1,0 +1,151 @@
+/** What operators type of applications and repayments, what the API is sent of it, and what of the audit trail is asked for. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { differencesOf, filtersFor, pageOf } from '../../src/console/screens/audit/audit.domain.ts'
+import { restOf } from '../../src/console/screens/kyb/shares.domain.ts'
+import { assessmentOf, decisionsIn, usdOf, withoutFile } from '../../src/console/screens/lending-queue/review.domain.ts'
+import { bodyOf, nothingTyped } from '../../src/console/screens/repayments/repayment.domain.ts'
+import { amountMax } from '../../src/lib/money.ts'
+import { allowedIn, decisions, lendingStatuses } from '../../src/modules/lending/domain.ts'
+
+describe('dollars', () => {
+  test('are the number that was typed, to the cent, and nothing else is one', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: amountMax }), (cents) => {
+        const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+        expect(usdOf(text)).toBe(Number(text))
+      }),
+    )
+    expect(['1250,5', ' 7 ', '0'].map(usdOf)).toEqual([1_250.5, 7, 0])
+    for (const text of ['', '-1', '1.005', '1e3', '$5', '1 000', 'NaN']) expect([text, usdOf(text)]).toEqual([text, undefined])
+  })
+})
+
+describe('an application', () => {
+  test('is offered what souk lets be decided of it in each of its states', () => {
+    for (const status of lendingStatuses) {
+      const allowed = decisions.filter(
+        (one) => (allowedIn[one] as readonly string[]).includes(status) || (one === 'UNDER_REVIEW' && status === 'UNDER_REVIEW'),
+      )
+      expect([status, [...decisionsIn(status)].sort()]).toEqual([status, allowed.sort()])
+    }
+  })
+
+  test('is judged by figures that are amounts, and the wrong ones are named', () => {
+    const figures = { cohort: 'US_COMPANY', revenue: '33000.5', collateral: '0', risk: 'LOW', flags: ['sanctions'] } as const
+    expect(assessmentOf(figures)).toEqual({
+      body: {
+        cohort: 'US_COMPANY',
+        monthlyAvgRevenueUsd: 33_000.5,
+        verifiedCollateralUsd: 0,
+        operationalRisk: 'LOW',
+        hardComplianceFlags: ['sanctions'],
+      },
+    })
+    expect(assessmentOf({ ...figures, revenue: '', collateral: 'much' })).toEqual({ wrong: ['revenue', 'collateral'] })
+  })
+
+  test('names the documents of which there is no file, whatever form the merchant gave to what they say', () => {
+    const said = { items: [{ key: 'a', status: 'UPLOADED' }, { key: 'b', status: 'LATER' }, { key: 'c' }, null, 'd', { key: 5 }] }
+    expect(withoutFile(said, ['a'])).toEqual([
+      { key: 'b', status: 'LATER' },
+      { key: 'c', status: '' },
+    ])
+    for (const other of [null, {}, { items: {} }, { items: 'a' }]) expect(withoutFile(other, [])).toEqual([])
+  })
+})
+
+describe('a repayment', () => {
+  const typed = { ...nothingTyped, loanRef: ' HL-1 ', amount: '100.10', due: '2026-01-31', settled: '2026-02-01' }
+  const of = { merchantId: 'mer_1', lenderId: 'lend_1' }
+
+  test('is sent with days that begin in UTC', () => {
+    expect(bodyOf(typed, of)).toEqual({
+      body: {
+        ...of,
+        loanRef: 'HL-1',
+        outcome: 'ON_TIME',
+        amountUsd: 100.1,
+        dueAt: '2026-01-31T00:00:00.000Z',
+        settledAt: '2026-02-01T00:00:00.000Z',
+      },
+    })
+  })
+
+  test('that was never settled is a default', () => {
+    expect(bodyOf({ ...typed, settled: '' }, of)).toEqual({ wrong: { settled: 'required' } })
+    expect(bodyOf({ ...typed, settled: '', outcome: 'DEFAULT' }, of)).toMatchObject({ body: { settledAt: null } })
+  })
+
+  test('says what is missing', () => {
+    expect(bodyOf({ ...nothingTyped, amount: '0' }, {})).toEqual({
+      wrong: { merchant: 'required', lender: 'required', loanRef: 'required', amount: 'amount', due: 'required', settled: 'required' },
+    })
+  })
+})
+
+describe('the audit trail', () => {
+  test('is asked by what a text is likely to mean', () => {
+    const asked = [
+      'shop_1',
+      'mer_1',
+      'usr_2',
+      'key_3',
+      'order_1',
+      'kyb.filed',
+      'lending_document.read',
+      'system',
+      'a@b.example',
+      '100.64.0.1',
+    ]
+    expect(asked.map((text) => [text, filtersFor(text).join(' ')])).toEqual([
+      ['shop_1', 'shopId subject'],
+      ['mer_1', 'actor subject'],
+      ['usr_2', 'actor subject'],
+      ['key_3', 'actor subject'],
+      ['order_1', 'subject'],
+      ['kyb.filed', 'action'],
+      ['lending_document.read', 'action'],
+      ['system', 'actor subject'],
+      ['a@b.example', 'actor subject'],
+      ['100.64.0.1', 'actor subject'],
+    ])
+  })
+
+  test('says field by field what was and what is', () => {
+    expect(
+      differencesOf({
+        before: { status: 'PENDING', owners: [1], left: true },
+        after: { status: 'APPROVED', owners: [1, 2], left: null, made: 0 },
+      }),
+    ).toEqual([
+      { name: 'status', before: 'PENDING', after: 'APPROVED' },
+      { name: 'owners', before: '[1]', after: '[1,2]' },
+      { name: 'left', before: 'true', after: undefined },
+      { name: 'made', before: undefined, after: '0' },
+    ])
+    expect(differencesOf({ before: null, after: null })).toEqual([])
+  })
+
+  test('leads to a page where who looks has one', () => {
+    const shops = [{ id: 'shop_1', name: 'mug&co' }]
+    const page = (subject: string, shopId: string | null = null) => pageOf({ subject, shopId }, shops)
+    expect(page('loan_1')).toBe('/net/lending/loan_1')
+    expect(page('shop_9')).toBe('/net/shops/shop_9')
+    expect(page('order_1', 'shop_1')).toBe('/s/mug%26co/orders/order_1')
+    expect(page('draft_1', 'shop_1')).toBe('/s/mug%26co/orders/drafts/draft_1')
+    // Somebody else's shop, and what no page shows; names of an object's own are none of ours.
+    for (const [subject, shopId] of [
+      ['order_1', 'shop_2'],
+      ['order_1', null],
+      ['ses_1', 'shop_1'],
+      ['constructor_1', 'shop_1'],
+      ['../x', 'shop_1'],
+    ] as const)
+      expect([subject, page(subject, shopId)]).toEqual([subject, undefined])
+  })
+})
+
+test('what owners leave of a business is exact', () => {
+  expect([restOf([33.3333, 33.3333, 33.3333]), restOf([60, 40]), restOf([0.0001]), restOf([])]).toEqual([0.0001, 0, 99.9999, 100])
+})

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
+import { staffOf } from '../support/staff.ts'
 
 const evil = 'A "><img src=x onerror=alert(1)> <b>bold</b> '
 const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
@@ -184,4 +185,33 @@ test('what was typed is asked about before it is left', async ({ open, shop }) =
   await visitor.press('Blog', { role: 'link' })
   await visitor.press('Leave')
   await visitor.heading('Blog')
+})
+
+test('whose role is taken away in the middle is refused in words, and what they typed stays', async ({ open, app, shop }) => {
+  const manager = await staffOf(app, shop, 'MANAGER')
+  const visitor = await open({ as: manager, at: `s/${shop.shop.name}/discounts/new` })
+  await visitor.heading('New discount')
+  await visitor.fill('Name', 'Mine')
+  await visitor.fill('Percent off', '5')
+  await visitor.fill('Code', 'MINE')
+  expect((await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: shop.token, body: { role: 'READ_ONLY' } })).status).toBe(
+    200,
+  )
+  visitor.expects('POST /discounts 403')
+  await visitor.press('Create')
+  await visitor.text('That did not work')
+  expect(await visitor.value('Code')).toBe('MINE')
+})
+
+test('a window has an address: back closes it, forward opens it', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/affiliates` })
+  await visitor.heading('Affiliates')
+  await visitor.press('New partner', { role: 'link' })
+  await visitor.there('New partner', { role: 'dialog' })
+  await visitor.back()
+  await visitor.until("document.querySelector('dialog') === null", 'no window')
+  await visitor.forward()
+  await visitor.there('New partner', { role: 'dialog' })
+  await visitor.key('Escape')
+  await visitor.until("document.querySelector('dialog') === null && location.search === ''", 'no window')
 })

@@ -247,7 +247,8 @@ test('taxes: a rate by keyboard, one that is there already is named, and one tha
 
 test('keys: the secret one is shown once one asks, replaced once that was confirmed, and ten times an hour', async ({ open, app }) => {
   const own = await shopIn(app)
-  const visitor = await open({ as: own, at: at(own, '/keys') })
+  await app.call('PATCH', '/shops/v2', { token: own.token, body: { timeZone: 'Asia/Kathmandu' } })
+  const visitor = await open({ as: own, at: at(own, '/keys'), timeZone: 'America/New_York' })
   await visitor.heading('Keys')
   await visitor.text(own.publishableKey)
   expect(await visitor.has(own.secretKey)).toBe(false)
@@ -260,6 +261,12 @@ test('keys: the secret one is shown once one asks, replaced once that was confir
   await visitor.there('Replace the secret key?', { role: 'dialog' })
   await visitor.press('Replace it', { within: 'Replace the secret key?' })
   await visitor.text('This is the new key.')
+  // Moments are told by the shop's clock, and not by that of the browser.
+  const { at: until, said } = (await visitor.page.evaluate(
+    `(({ dateTime, textContent }) => ({ at: dateTime, said: textContent }))(document.querySelector('main time'))`,
+  )) as { at: string; said: string }
+  const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Kathmandu' })
+  expect(said.replace(/\s/g, ' ')).toBe(clock.format(new Date(until)).replace(/\s/g, ' '))
   expect(await visitor.has(own.secretKey)).toBe(false)
   // The old one goes on for the hour that was chosen.
   expect((await app.call('GET', '/shops/v2/tax-rates', { key: own.secretKey })).status).toBe(200)

@@ -10,6 +10,9 @@ const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 const inBrotli = promisify(brotliCompress)
 const inGzip = promisify(gzip)
 
+/** How hard it is compressed: for a binary, which is built once, as hard as can be; from source, somebody waits for it. */
+const efforts = { some: { quality: 5, level: 6 }, all: { quality: 11, level: 9 } } as const
+
 /** The least that is worth a compressed twin, in bytes: below, it is saved nothing by it. */
 const worthCompressing = 256
 
@@ -28,7 +31,7 @@ type Metafile = {
  * @param from where else than in src/console the first file is; tests bundle what they wrote
  * @throws where a source is wrong, and says in which line
  */
-export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
+export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {
   const options: Bun.BuildConfig = {
     entrypoints: [from],
     target: 'browser',
@@ -44,7 +47,7 @@ export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
   const { outputs, metafile } = await Bun.build(options).catch((error: unknown) => {
     throw error instanceof AggregateError ? new Error(inWords(error), { cause: error }) : error
   })
-  const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output)] as const))
+  const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output, efforts[effort])] as const))
   for (const [name] of made) if (!consoleFileName.test(name)) throw new Error(`the console cannot serve a file of this kind: ${name}`)
   return { entry: entryOf(metafile as Metafile), files: new Map(made) }
 }
@@ -111,13 +114,13 @@ const inWords = ({ errors }: AggregateError): string =>
     .map(({ message, position }) => (position ? `${position.file}:${position.line}:${position.column}: ${message}` : message))
     .join('\n')
 
-async function fileOf(output: Bun.BuildArtifact): Promise<ConsoleFile> {
+async function fileOf(output: Bun.BuildArtifact, { quality, level }: (typeof efforts)[keyof typeof efforts]): Promise<ConsoleFile> {
   const body = new Uint8Array(await output.arrayBuffer())
   const contentType = contentTypeOf(output.path)
   if (contentType.startsWith('font/') || body.length < worthCompressing) return { body, contentType }
   const [br, zipped] = await Promise.all([
-    inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-    inGzip(body, { level: 9 }),
+    inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+    inGzip(body, { level }),
   ])
   return { body, contentType, encoded: { br: new Uint8Array(br), gzip: new Uint8Array(zipped) } }
 }

@@ -42,6 +42,16 @@ export async function fetched(request: Request): Promise<Response> {
 }
 
 /**
+ * The same without a second try after a 401, for requests that hold a password or a code: it may be that which is wrong, and each try counts.
+ * `api.POST(path, { fetch: fetchedOnce, … })`
+ */
+export async function fetchedOnce(request: Request): Promise<Response> {
+  const answer = await sent(signed(request, await accessToken()))
+  if (!answer.ok) throw await refusalOf(answer)
+  return answer
+}
+
+/**
  * `await ok(api.GET('/v2/orders/{id}', { params: { path: { id } } }))`: the answer, typed. Every refusal is thrown, see `fetched`.
  */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetched, credentials: 'omit' })

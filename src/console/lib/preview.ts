@@ -14,19 +14,31 @@ const policy: Policy =
 
 const shown = new Set(
   [
-    'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd b strong i em u s small sub sup mark a img figure figcaption',
+    'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd b strong i em u s bdi small sub sup mark a img figure figcaption',
     'table thead tbody tfoot tr th td caption colgroup col center font main section article header footer',
   ].flatMap((names) => names.split(' ')),
 )
 /** With all that is in them. */
-const hidden = new Set('script style template noscript iframe object embed svg math title textarea select audio video head'.split(' '))
+const hidden = new Set(
+  'script style souk-sheet template noscript iframe object embed svg math title textarea select audio video head'.split(' '),
+)
 const kept = 'dir lang title alt width height colspan rowspan scope span align valign bgcolor border cellpadding cellspacing role'.split(
   ' ',
 )
 
 /** What would act on events does nothing there, but the browser reports each as a breach of the page's rules: they are named otherwise. */
-const quiet = (html: string): string =>
-  html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
+const quiet = (html: string): string => html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s/"'])on(?=[a-z]+\s*=)/gi, '$1data-on'))
+
+/**
+ * What styles are called while it is parsed: the page's rules forbid those that stand in HTML, and a browser complains of each, though none
+ * would count in what is parsed apart.
+ */
+const lookName = 'data-souk-look'
+const sheetName = 'souk-sheet'
+const withoutLook = (html: string): string =>
+  html
+    .replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])style(?=\s*=)/gi, `$1${lookName}`))
+    .replace(/<(\/?)style(?=[\s>/])/gi, `<$1${sheetName}`)
 
 const roots = new WeakMap<Element, ShadowRoot>()
 
@@ -44,10 +56,10 @@ const plainLook = `
  * @param options.styles whether its own styles count, such as those of a mail
  */
 export function showHtml(host: Element, html: string, { styles = false }: { styles?: boolean } = {}): void {
-  const parsed = new DOMParser().parseFromString(policy.createHTML(quiet(html)), 'text/html')
+  const parsed = new DOMParser().parseFromString(policy.createHTML(quiet(withoutLook(html))), 'text/html')
   const root = roots.get(host) ?? host.attachShadow({ mode: 'closed' })
   roots.set(host, root)
-  const texts = styles ? [...parsed.querySelectorAll('style')].map(({ textContent }) => textContent ?? '') : []
+  const texts = styles ? [...parsed.querySelectorAll(sheetName)].map(({ textContent }) => textContent ?? '') : []
   root.adoptedStyleSheets = [plainLook, ...texts].map(sheetOf)
   const all = document.createElement('div')
   if (styles) copyLook(parsed.body, all)
@@ -95,7 +107,7 @@ function copyOf(from: Element, styles: boolean): HTMLElement {
 }
 
 function copyLook(from: Element, to: HTMLElement): void {
-  const look = from.getAttribute('style')
+  const look = from.getAttribute(lookName)
   if (look !== null) to.style.cssText = look
   to.className = from.getAttribute('class') ?? ''
 }

@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { passing } from '../lib/clock.ts'
 import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format.ts'
+import { notify } from '../lib/notices.ts'
 import { c, stateName } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import { notify } from './toast.tsx'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
 
@@ -36,6 +36,9 @@ const tones: Readonly<Record<string, Tone>> = {
   SUBMITTED: 'info',
   UNDER_REVIEW: 'warn',
   TEST: 'warn',
+  PENDING_KYB: 'warn',
+  PENDING_REVIEW: 'warn',
+  REVOKED: 'bad',
   FAILED: 'bad',
   REJECTED: 'bad',
   LOST: 'bad',
@@ -125,7 +128,8 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   )
 }
 
-async function copy(text: string): Promise<void> {
+/** Puts a text where it can be pasted from. */
+export async function copy(text: string): Promise<void> {
   // Not there without a secure context.
   if (navigator.clipboard) await navigator.clipboard.writeText(text)
   else {

@@ -1,7 +1,9 @@
 /** Draws by uPlot; loaded when there is something to draw. */
 import uPlot from 'uplot'
 import { language } from '../lib/words.ts'
-import type { Series } from './plot.tsx'
+
+/** Values a day, one each; null where there is none. */
+export type Series = { readonly name: string; readonly values: readonly (number | null)[] }
 
 const heightPx = 180
 const dayLabels = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })

@@ -1,6 +1,50 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../account/words.ts'
+import { useSignal } from '@preact/signals'
+import { api, ok } from '../../lib/api.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { session } from '../../lib/session.ts'
+import { chooseLanguage, type Language, language, languages } from '../../lib/words.ts'
+import { SelectField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { SecondFactor } from './factor.tsx'
+import { Password } from './password.tsx'
+import { Sessions } from './sessions.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+/** What the account says of itself: a merchant's says more than an operator's. */
+async function readMe(signal: AbortSignal): Promise<{ email?: string; secondFactor?: boolean }> {
+  if (!session.value?.roles.includes('MERCHANT')) return {}
+  const { merchant } = await ok(api.GET('/merchant/me', { signal }))
+  return merchant
+}
+
+/** One's own account: what opens it, and where it is open. */
+export default function Account() {
+  const query = useQuery()
+  const me = useResource('', readMe)
+  const sessions = useResource(String(query.page), (signal) =>
+    ok(api.GET('/auth/sessions', { params: { query: { page: query.page, limit: 20 } }, signal })),
+  )
+  const changed = () => Promise.all([me.reload(), sessions.reload()])
+  const email = me.data.value?.email
+  return (
+    <Page title={w('title')} subtitle={email && <bdi>{email}</bdi>}>
+      <Password email={email} onChanged={sessions.reload} />
+      <Loaded of={me}>{({ secondFactor }) => <SecondFactor isOn={secondFactor} onChanged={changed} />}</Loaded>
+      <Sessions of={sessions} query={query} />
+      <LanguageChoice />
+    </Page>
+  )
+}
+
+function LanguageChoice() {
+  const chosen = useSignal<Language>(language)
+  return (
+    <Section title={w('language')} hint={w('languageHint')}>
+      <Form onSubmit={() => chooseLanguage(chosen.value)} label={w('language')}>
+        <SelectField bind={chosen} label={w('language')} options={Object.entries(languages) as [Language, string][]} />
+      </Form>
+    </Section>
+  )
 }

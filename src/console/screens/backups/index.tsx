@@ -1,13 +1,13 @@
 import { api, ok } from '../../lib/api.ts'
 import { bytes, duration, number } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
+import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { c } from '../../lib/words/common.ts'
 import { AsOf, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { w } from './words.ts'
 
 const when = (at: string | null) => at && <When at={at} short />

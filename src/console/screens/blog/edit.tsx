@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, type Schema, versioned } from '../../lib/api.ts'
+import { api } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
@@ -9,16 +10,10 @@ import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Preview } from '../../ui/preview.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { BlogForm } from './form.tsx'
 import { BlogStateOf } from './list.tsx'
+import { type Held, readBlog } from './read.ts'
 import { w } from './words.ts'
-
-export type Held = { readonly data: Schema<'Blog'>; readonly etag: string }
-
-/** @throws Refused */
-export const readBlog = (id: string, signal?: AbortSignal): Promise<Held> =>
-  versioned(api.GET('/blogs/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
 
 export default function Article() {
   const id = useRoute().params['id'] ?? ''

@@ -1,9 +1,11 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { changesOf, givenOf } from '../../lib/changes.ts'
 import { moment, timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
 import { at } from '../../lib/shop.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c, stateName } from '../../lib/words/common.ts'
@@ -13,10 +15,9 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Preview } from '../../ui/preview.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { type Body, bodyOf, nothingTyped, typedOf } from './blog.domain.ts'
-import { type Held, readBlog } from './edit.tsx'
+import { type Held, readBlog } from './read.ts'
 import { w } from './words.ts'
 
 type Blog = Schema<'Blog'>
@@ -81,7 +82,7 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
             <AreaField bind={field.bodyHtml} label={w('body')} hint={w('bodyHint')} rows={16} max={65_536} />
           </Section>
           <Section title={w('preview')}>
-            <Preview html={field.bodyHtml.value} label={w('previewLook')} />
+            <Look of={field.bodyHtml} />
           </Section>
         </div>
         <div class="stack">
@@ -129,6 +130,19 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
       </div>
     </Form>
   )
+}
+
+const lookAfterMs = 300
+
+/** How the text looks, drawn anew some time after the last key: it may be long. */
+function Look({ of }: { of: Signal<string> }) {
+  const [html, setHtml] = useState(of.value)
+  const typed = of.value
+  useEffect(() => {
+    const waiting = setTimeout(() => setHtml(typed), lookAfterMs)
+    return () => clearTimeout(waiting)
+  }, [typed])
+  return <Preview html={html} label={w('previewLook')} />
 }
 
 const shownMax = 600

@@ -22,7 +22,7 @@ export const BlogStateOf = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }
 }
 
 const columns = (): readonly Column<Blog>[] => [
-  { key: 'cover', title: w('cover'), cell: ({ coverImage }) => <Picture url={coverImage} /> },
+  { key: 'cover', title: w('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
   { key: 'title', title: w('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   { key: 'state', title: c('status'), cell: (blog) => <BlogStateOf of={blog} /> },
   { key: 'published', title: w('publishedAt'), cell: ({ publishedAt }) => publishedAt && <When at={publishedAt} /> },

@@ -1,6 +1,7 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { moment, number } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
+import { notify } from '../../lib/notices.ts'
 import { processorName } from '../../lib/processors.ts'
 import { useResource } from '../../lib/resource.ts'
 import { State, When } from '../../ui/bits.tsx'
@@ -8,7 +9,6 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { w } from './words.ts'
 
 type Breaker = Schema<'Breaker'>

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { api, ok, Refused, type Schema } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import { at } from '../../lib/shop.ts'
 import { Note } from '../../ui/bits.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { w } from './words.ts'
 
 const goes = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const

@@ -1,18 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, type Schema, versioned } from '../../lib/api.ts'
+import { api, versioned } from '../../lib/api.ts'
 import { useLive } from '../../lib/live.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at } from '../../lib/shop.ts'
 import { Note, State, When } from '../../ui/bits.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Done } from './done.tsx'
+import type { Versioned } from './draft.domain.ts'
 import { Editor } from './editor.tsx'
 import { Side } from './side.tsx'
 import { w } from './words.ts'
-
-export type Versioned = { readonly data: Schema<'DraftOrder'>; readonly etag: string }
 
 /** A draft order: a new one, one that is open, or what became of one. */
 export default function DraftPage() {

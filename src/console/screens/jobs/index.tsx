@@ -1,13 +1,13 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { duration, moment } from '../../lib/format.ts'
 import { useLive, useLooking } from '../../lib/live.ts'
+import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { c } from '../../lib/words/common.ts'
 import { Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { w } from './words.ts'
 
 type Job = Schema<'Job'>

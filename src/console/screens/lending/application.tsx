@@ -1,6 +1,106 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../lending/words.ts'
+import { useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { cohortName } from '../../lib/cohorts.ts'
+import { usd } from '../../lib/format.ts'
+import { usePolling } from '../../lib/poll.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at } from '../../lib/shop.ts'
+import { Facts, State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Documents } from './documents.tsx'
+import { Loan } from './loan.tsx'
+import { statusText } from './status.ts'
+import { Submit, Withdraw } from './steps.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Application = Schema<'LendingApplication'>
+
+const open: readonly string[] = ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW']
+const waiting: readonly string[] = ['SUBMITTED', 'UNDER_REVIEW']
+
+/** One application: what is asked for, its documents, and what becomes of it. */
+export default function ApplicationPage() {
+  const id = useRoute().params['id'] ?? ''
+  const path = { id }
+  const application = useResource(id, (signal) =>
+    versioned<Application>(api.GET('/lending-application/{id}', { params: { path }, signal })),
+  )
+  const held = application.data.value
+  const checklist = useResource(`${id} ${held?.data.selectedTier1Partner}`, (signal) =>
+    ok(api.GET('/lending-application/{id}/checklist', { params: { path }, signal })),
+  )
+  const [isLeaving, setLeaving] = useState(false)
+  // Somebody decides, and no event tells of it.
+  usePolling(waiting.includes(held?.data.status ?? ''), application.reload)
+  return (
+    <Page
+      title={w('application')}
+      subtitle={held && <State of={held.data.status} text={statusText(held.data.status)} />}
+      back={{ href: at('lending'), text: w('title') }}
+      actions={
+        held &&
+        open.includes(held.data.status) && (
+          <Button kind="danger" onPress={() => setLeaving(true)}>
+            {w('withdraw')}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={application} lines={8}>
+        {(there) => (
+          <>
+            <About of={there.data} />
+            {there.data.status === 'DRAFT' && <Loan key={id} held={there} onSaved={application.put} />}
+            <Loaded of={checklist} lines={8}>
+              {({ items }) => (
+                <>
+                  <Documents application={there.data} items={items} onChanged={application.reload} />
+                  {there.data.status === 'DRAFT' && <Submit held={there} items={items} onSubmitted={application.put} />}
+                </>
+              )}
+            </Loaded>
+          </>
+        )}
+      </Loaded>
+      {isLeaving && held && (
+        <Withdraw
+          held={held}
+          onClose={() => setLeaving(false)}
+          onWithdrawn={(now) => {
+            setLeaving(false)
+            application.put(now)
+          }}
+        />
+      )}
+    </Page>
+  )
 }
+
+const About = ({ of }: { of: Application }) => (
+  <Section title={w('application')}>
+    <Facts
+      of={[
+        [w('begun'), <When key="begun" at={of.createdAt} />],
+        [w('cohort'), cohortName(of.cohort)],
+        [w('tier'), w(`tier.${of.tier}`)],
+        ...(of.status === 'DRAFT'
+          ? []
+          : ([
+              [w('amount'), of.requestedAmountUsd === null ? null : usd(of.requestedAmountUsd)],
+              [w('term'), of.requestedTermMonths === null ? null : w('months', { n: of.requestedTermMonths })],
+              [w('purpose'), of.purposeCode && w(`purpose.${of.purposeCode}`)],
+              [
+                w('partner'),
+                of.selectedTier1Partner ? w(`partner.${of.selectedTier1Partner}`) : <bdi>{of.selectedTier2Partner ?? '–'}</bdi>,
+              ],
+              [w('submittedAt'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
+              [w('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+            ] as const)),
+        ...(of.reason ? ([[w('reason'), <bdi key="reason">{of.reason}</bdi>]] as const) : []),
+        ...(of.partnerExternalRef ? ([[w('reference'), <bdi key="reference">{of.partnerExternalRef}</bdi>]] as const) : []),
+      ]}
+    />
+  </Section>
+)

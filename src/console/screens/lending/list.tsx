@@ -1,6 +1,99 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../lending/words.ts'
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { usd } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { useQuery } from '../../lib/query.ts'
+import { Refused } from '../../lib/refused.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, shop } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { Standing } from './standing.tsx'
+import { statusText } from './status.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Application = Schema<'LendingApplication'>
+
+const columns = (): readonly Column<Application>[] => [
+  { key: 'begun', title: w('begun'), main: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} text={statusText(status)} /> },
+  {
+    key: 'amount',
+    title: w('amount'),
+    end: true,
+    cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)),
+  },
+  { key: 'term', title: w('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : w('months', { n })) },
+  { key: 'purpose', title: w('purpose'), cell: ({ purposeCode }) => (purposeCode ? w(`purpose.${purposeCode}`) : '–') },
+]
+
+/** The shop's applications for loans, and how it stands with lenders. */
+export default function Lending() {
+  const query = useQuery()
+  const list = useResource(`${shop.value?.id} ${query.page}`, (signal) =>
+    ok(api.GET('/lending-application', { params: { query: { page: query.page, limit: 20 } }, signal })),
+  )
+  const [refusal, setRefusal] = useState<unknown>(undefined)
+  const { route } = useLocation()
+  const once = useIntention()
+  async function begin(): Promise<void> {
+    setRefusal(undefined)
+    try {
+      const made = await once('begin', (key) =>
+        ok(api.POST('/lending-application', { params: { header: { 'idempotency-key': key } }, body: {} })),
+      )
+      route(at('lending', made.id))
+    } catch (error) {
+      setRefusal(error)
+    }
+  }
+  const error = list.error.value
+  if (error instanceof Refused && error.status === 404)
+    return (
+      <Page title={w('title')}>
+        <Empty icon="money" title={w('off')} text={w('offText')} />
+      </Page>
+    )
+  return (
+    <Page
+      title={w('title')}
+      subtitle={w('subtitle')}
+      actions={
+        <Button icon="plus" kind="primary" onPress={begin}>
+          {w('begin')}
+        </Button>
+      }
+    >
+      {refusal !== undefined && <Problem error={refusal} />}
+      {refusal instanceof Refused && refusal.status === 403 && (
+        <p>
+          {w('needsKyb')} <a href={at('settings', 'verification')}>{w('verify')}</a>
+        </p>
+      )}
+      <Loaded of={list}>
+        {(found) =>
+          found.data.length === 0 ? (
+            <Empty icon="money" title={w('none')} text={w('noneText')} />
+          ) : (
+            <>
+              <Table
+                caption={w('applications')}
+                columns={columns()}
+                rows={found.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('lending', id)}
+              />
+              <Pager of={found} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+      <Standing />
+    </Page>
+  )
 }

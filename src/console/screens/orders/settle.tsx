@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { money } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { w } from './words.ts'
 
 /** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */

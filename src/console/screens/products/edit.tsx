@@ -2,9 +2,11 @@ import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
 import { api, versioned } from '../../lib/api.ts'
+import { isDirty } from '../../lib/dirty.ts'
 import { timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { useEvents, useLive } from '../../lib/live.ts'
+import { notify, showProblem } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage, shop } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
@@ -13,10 +15,11 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+
 import { differencesOf } from './differences.ts'
 import { createEditor, type Editor } from './editor.ts'
-import { type Figures, ProductForm } from './form.tsx'
+import type { Figures } from './field-texts.ts'
+import { ProductForm } from './form.tsx'
 import { change, create, NotReady, type Versioned } from './save.ts'
 import { ProductView } from './view.tsx'
 import { w } from './words.ts'
@@ -49,8 +52,9 @@ function NewProduct() {
   const none = useSignal<Figures>(new Map())
   async function save(): Promise<void> {
     const text = editor.text.value
-    const { data } = await marking(editor, () => intend(text, (key) => create(text, terms(), key, explain())))
+    const { data, later } = await marking(editor, () => intend(text, (key) => create(text, terms(), key, explain())))
     notify(w('created'))
+    if (later !== undefined) showProblem(later)
     route(at('products', data.id), true)
   }
   return (
@@ -103,6 +107,8 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
   const { id, status } = data
   const params = { path: { id }, header: { 'if-match': etag } }
   async function archive(): Promise<void> {
+    // What is typed would be of a version that is no more.
+    if (isDirty()) return notify(w('saveFirst'))
     const now = (await versioned(api.DELETE('/product-v2/{id}', { params }))) as Versioned
     onChanged(now)
     notify(w('archived'), {
@@ -116,7 +122,6 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
 function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { value: Figures }; onChanged: (now: Versioned) => void }) {
   const { id } = now.data
   const [editor] = useState(() => createEditor(now.data, timeZone()))
-  const isDirty = editor.isDirty.value
   // What the fields were filled with. Another version is put into them, unless somebody is typing.
   const filled = useRef(now.etag)
   const [isStale, setStale] = useState(false)
@@ -143,20 +148,20 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
         danger: true,
       }))
     if (!sure) return
-    let version = filled.current
     const saved = await marking(editor, () =>
-      saveVersioned<Versioned, Versioned['data']>(version, {
+      saveVersioned<Versioned, Versioned['data']>(filled.current, {
         save: (etag) =>
           change(
             { id, text: editor.text.value, before: editor.before(), removed: [...removed] },
             terms(),
-            etag ?? version,
+            etag,
             explain(),
-            (variant, one) => {
-              // Gone for good, even where what follows is refused.
-              removed.delete(variant)
-              version = one.etag
-              filled.current = one.etag
+            (step, gone) => {
+              // This much is so, even where what follows is refused.
+              filled.current = step.etag
+              if (gone === undefined) return
+              removed.delete(gone)
+              editor.gone(gone)
             },
           ),
         theirs: () => versioned(api.GET('/product-v2/{id}', { params: { path: { id } } })) as Promise<Versioned>,
@@ -174,7 +179,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
   }
   return (
     <>
-      {isStale && isDirty && (
+      {isStale && editor.isDirty.value && (
         <div class="note warn" role="status">
           {w('changedMeanwhile')}
         </div>

@@ -39,6 +39,8 @@ export type Editor = {
   addMissing(): void
   removeRow(key: string): void
   takeBack(key: string): void
+  /** A variant of the product is gone for good. */
+  gone(id: string): void
   addPicture(media: Pick<Schema<'Media'>, 'url' | 'width' | 'height'>): void
 }
 
@@ -121,6 +123,9 @@ export function createEditor(known: Product | undefined, zone: string): Editor {
       if (!row) return
       removed.value = removed.value.filter((one) => one !== row)
       fit(options.value, [...rows.value, row])
+    },
+    gone(id) {
+      removed.value = removed.value.filter((one) => one.id !== id)
     },
     addPicture({ url, width, height }) {
       if (pictures.value.some((one) => one.url === url)) return

@@ -7,7 +7,7 @@ import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Preview } from '../../ui/preview.tsx'
 import { Table } from '../../ui/table.tsx'
-import type { Figures } from './form.tsx'
+import type { Figures } from './field-texts.ts'
 import { w } from './words.ts'
 
 /** A product, for whoever may read it and not change it. */

@@ -1,6 +1,102 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../settings-mail/words.ts'
+import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c } from '../../lib/words/common.ts'
+import { type Language, languages } from '../../lib/words.ts'
+import { Note } from '../../ui/bits.tsx'
+import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { type MailTexts, mailBody, textsOfMail } from './mail.domain.ts'
+import { MailPreview } from './preview.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Settings = Schema<'MailSettings'>
+type Held = { data: Settings; etag: string }
+
+const read = (signal?: AbortSignal): Promise<Held> => versioned<Settings>(api.GET('/shops/v2/mail', signal ? { signal } : {}))
+const languageOptions = Object.entries(languages) as [Language, string][]
+
+/** How the mails to shoppers look, and who they are from. */
+export default function Mail() {
+  const settings = useResource('', read)
+  return (
+    <Page title={w('title')} subtitle={w('subtitle')}>
+      <Loaded of={settings} lines={8}>
+        {(held) => (
+          <>
+            {!held.data.sending && <Note tone="warn">{w('off')}</Note>}
+            <Settings held={held} resource={settings} />
+            <MailPreview version={held.etag} usual={held.data.language} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** What is typed, by the names of the fields. */
+const shown = (of: MailTexts): readonly (readonly [string, string])[] => [
+  [w('senderName'), of.senderName],
+  [w('replyTo'), of.replyTo],
+  [w('language'), languages[of.language]],
+  [w('accent'), of.ownAccent ? of.accent : w('usual')],
+  [w('background'), of.ownBackground ? of.background : w('usual')],
+]
+
+function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) {
+  const { effective } = held.data
+  const draft = useDraft('', textsOfMail(held.data))
+  function show(now: Held): void {
+    resource.put(now)
+    draft.reset(textsOfMail(now.data))
+  }
+  async function save(): Promise<void> {
+    const typed = draft.now()
+    const saved = await saveVersioned(held.etag, {
+      save: (version) => versioned<Settings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
+      theirs: () => read(),
+      differences: (theirs) => {
+        const there = shown(textsOfMail(theirs))
+        return shown(typed).flatMap(([name, yours], at) => {
+          const other = there[at]?.[1] ?? ''
+          return yours === other ? [] : [[name, yours, other] as const]
+        })
+      },
+      onTheirs: show,
+    })
+    if (!saved) return
+    show(saved)
+    notify(c('saved'))
+  }
+  const { of } = draft
+  return (
+    <Form onSubmit={save} dirty={draft.dirty} label={w('title')}>
+      <Section title={w('sender')} hint={effective.address ? w('from', { address: effective.address }) : undefined}>
+        <div class="fields">
+          <TextField
+            bind={of.senderName}
+            label={w('senderName')}
+            max={100}
+            hint={w('senderHint', { name: effective.senderName.slice(0, 100) })}
+          />
+          <TextField bind={of.replyTo} label={w('replyTo')} type="email" max={254} hint={w('replyHint')} code />
+          <SelectField bind={of.language} label={w('language')} options={languageOptions} />
+        </div>
+      </Section>
+      <Section title={w('look')} hint={w('lookHint')}>
+        <div class="fields">
+          <div>
+            <CheckField bind={of.ownAccent} label={w('ownAccent')} />
+            {of.ownAccent.value && <TextField bind={of.accent} label={w('accent')} type="color" />}
+          </div>
+          <div>
+            <CheckField bind={of.ownBackground} label={w('ownBackground')} />
+            {of.ownBackground.value && <TextField bind={of.background} label={w('background')} type="color" />}
+          </div>
+        </div>
+      </Section>
+    </Form>
+  )
 }

@@ -1,6 +1,219 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../settings-staff/words.ts'
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { renew, type StaffRole } from '../../lib/session.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm, FormDialog } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Once } from '../../ui/once.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Staff = Schema<'Staff'>
+type Invited = Schema<'InvitedStaff'>
+type Held = { data: Staff; etag: string }
+
+const roles = ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY'] as const
+const roleOptions = () => roles.map((role) => [role, w(`role.${role}`)] as const)
+const whoIs = ({ name, email }: Staff): string => (name || email).slice(0, 120)
+
+/** Who works in the shop. */
+export default function StaffPage() {
+  const query = useQuery()
+  const staff = useResource(String(query.page), (signal) =>
+    ok(api.GET('/shops/v2/staff', { params: { query: { page: query.page, limit: 50 } }, signal })),
+  )
+  const me = useResource('me', (signal) => ok(api.GET('/merchant/me', { signal })))
+  const myId = me.data.value?.merchant.id
+  const [link, setLink] = useState<Invited | undefined>(undefined)
+  const [changing, setChanging] = useState<Held | undefined>(undefined)
+
+  async function invited(one: Invited): Promise<void> {
+    if (one.inviteUrl) setLink(one)
+    else notify(w('invited', { email: one.email }))
+    await staff.reload()
+  }
+  /** What one does to oneself changes what the whole console shows. */
+  async function changed({ userId }: Staff): Promise<void> {
+    if (userId !== null && userId === myId) await renew()
+    else await staff.reload()
+  }
+  const row = { myId, onInvited: invited, onRemoved: changed, onChange: async (id: string) => setChanging(await readOne(id)) }
+  return (
+    <Page title={w('title')} subtitle={w('subtitle')}>
+      {link?.inviteUrl && (
+        <Once
+          key={link.inviteUrl}
+          title={w('link')}
+          text={w('linkText', { email: link.email })}
+          secret={link.inviteUrl}
+          kept={w('linkKept')}
+          onKept={() => setLink(undefined)}
+        />
+      )}
+      <Invite onInvited={invited} />
+      <Loaded of={staff}>
+        {(list) => (
+          <>
+            <Table caption={w('title')} columns={columns(row)} rows={list.data} rowKey={({ id }) => id} />
+            <Pager of={list} query={query} />
+          </>
+        )}
+      </Loaded>
+      {changing && (
+        <ChangeRole
+          held={changing}
+          isMe={changing.data.userId !== null && changing.data.userId === myId}
+          onClose={() => setChanging(undefined)}
+          onChanged={changed}
+        />
+      )}
+    </Page>
+  )
+}
+
+const readOne = (id: string): Promise<Held> => versioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
+
+function Invite({ onInvited }: { onInvited: (one: Invited) => Promise<void> }) {
+  const email = useSignal('')
+  const role = useSignal<StaffRole>('FULFILMENT')
+  const once = useIntention()
+  async function invite(): Promise<void> {
+    const body = { email: email.value.trim(), role: role.value }
+    const one = await once(body, (key) => postInvitation(body, key))
+    email.value = ''
+    await onInvited(one)
+  }
+  return (
+    <Section title={w('invite')} hint={w('inviteHint')}>
+      <Form onSubmit={invite} submit={w('inviteSend')} dirty={email.value !== ''} label={w('invite')}>
+        <div class="fields">
+          <TextField bind={email} label={w('email')} type="email" max={254} required code />
+          <SelectField bind={role} label={w('role')} options={roleOptions()} />
+        </div>
+      </Form>
+    </Section>
+  )
+}
+
+const postInvitation = (body: { email: string; role: StaffRole }, key: string): Promise<Invited> =>
+  ok(api.POST('/shops/v2/staff', { params: { header: { 'idempotency-key': key } }, body, cache: 'no-store' }))
+
+type Row = {
+  myId: string | undefined
+  onInvited: (one: Invited) => Promise<void>
+  onChange: (id: string) => Promise<void>
+  onRemoved: (one: Staff) => Promise<void>
+}
+
+const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
+  {
+    key: 'person',
+    title: w('person'),
+    main: true,
+    cell: ({ name, email, userId }) => (
+      <>
+        <bdi>{name || email}</bdi> {userId !== null && userId === myId && <span class="faint">({w('you')})</span>}
+        {name && (
+          <>
+            <br />
+            <small class="faint">
+              <bdi>{email}</bdi>
+            </small>
+          </>
+        )}
+      </>
+    ),
+  },
+  { key: 'role', title: w('role'), cell: ({ role }) => <State of={role} tone="plain" /> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  {
+    key: 'joined',
+    title: w('joined'),
+    cell: ({ joinedAt, invitationExpiresAt }) =>
+      joinedAt ? (
+        <When at={joinedAt} />
+      ) : (
+        invitationExpiresAt && (
+          <>
+            {w('until')} <When at={invitationExpiresAt} />
+          </>
+        )
+      ),
+  },
+  { key: 'actions', title: c('actions'), cell: (one) => <Actions of={one} isMe={one.userId !== null && one.userId === myId} {...does} /> },
+]
+
+function Actions({ of: one, isMe, onInvited, onChange, onRemoved }: { of: Staff; isMe: boolean } & Omit<Row, 'myId'>) {
+  const once = useIntention()
+  const who = whoIs(one)
+  async function again(): Promise<void> {
+    const body = { email: one.email, role: one.role }
+    await onInvited(await once([body, one.updatedAt], (key) => postInvitation(body, key)))
+  }
+  async function remove(): Promise<void> {
+    const text = w(isMe ? 'removeSelf' : one.status === 'ACTIVE' ? 'removeActive' : 'removeInvited')
+    if (!(await confirm({ title: w('removeTitle', { who }), body: <p>{text}</p>, action: c('remove'), danger: true }))) return
+    await api.DELETE('/shops/v2/staff/{id}', { params: { path: { id: one.id } } })
+    notify(w('removed', { who }))
+    await onRemoved(one)
+  }
+  const named = <span class="unseen">: {who}</span>
+  return (
+    <div class="row tight">
+      <Button kind="quiet" onPress={() => onChange(one.id)}>
+        {w('change')}
+        {named}
+      </Button>
+      {one.status === 'INVITED' && (
+        <Button kind="quiet" onPress={again}>
+          {w('again')}
+          {named}
+        </Button>
+      )}
+      <Button kind="quiet" onPress={remove}>
+        {c('remove')}
+        {named}
+      </Button>
+    </div>
+  )
+}
+
+type Changing = { held: Held; isMe: boolean; onClose: () => void; onChanged: (one: Staff) => Promise<void> }
+
+function ChangeRole({ held, isMe, onClose, onChanged }: Changing) {
+  const [there, setThere] = useState(held)
+  const role = useSignal<StaffRole>(held.data.role)
+  const who = whoIs(there.data)
+  async function save(): Promise<void> {
+    const path = { id: there.data.id }
+    const saved = await saveVersioned(there.etag, {
+      save: (version) => ok(api.PATCH('/shops/v2/staff/{id}', { params: { path, header: ifMatch(version) }, body: { role: role.value } })),
+      theirs: () => readOne(path.id),
+      differences: (theirs) => [[w('role'), stateName(role.value), stateName(theirs.role)]],
+      onTheirs: (now) => {
+        setThere(now)
+        role.value = now.data.role
+      },
+    })
+    if (!saved) return
+    notify(w('changed', { who, role: stateName(saved.role) }))
+    onClose()
+    await onChanged(saved)
+  }
+  return (
+    <FormDialog title={w('changeOf', { who })} onClose={onClose}>
+      <Form onSubmit={save} dirty={role.value !== there.data.role} label={w('change')}>
+        <SelectField bind={role} label={w('role')} options={roleOptions()} hint={isMe ? w('changeSelf') : w('changeHint')} />
+      </Form>
+    </FormDialog>
+  )
 }

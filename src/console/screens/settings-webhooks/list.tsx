@@ -1,6 +1,101 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../settings-webhooks/words.ts'
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at } from '../../lib/shop.ts'
+import { When } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { ChoicesField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Once } from '../../ui/once.tsx'
+import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { type EventName, eventNames } from './events.ts'
+import { Health } from './health.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Endpoint = Schema<'WebhookEndpoint'>
+type Made = Schema<'NewWebhookEndpoint'>
+
+const columns = (): readonly Column<Endpoint>[] => [
+  { key: 'url', title: w('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
+  { key: 'health', title: w('health'), cell: (endpoint) => <Health of={endpoint} /> },
+  { key: 'events', title: w('events'), cell: ({ events }) => w('eventsCount', { n: events.length }) },
+  { key: 'since', title: w('since'), cell: ({ createdAt }) => <When at={createdAt} /> },
+]
+
+/** Where the shop's events are sent to. */
+export default function Webhooks() {
+  const query = useQuery()
+  const [made, setMade] = useState<Made | undefined>(undefined)
+  const endpoints = useResource(String(query.page), (signal) =>
+    ok(api.GET('/webhook-endpoints', { params: { query: { page: query.page, limit: 20 } }, signal })),
+  )
+  async function onMade(endpoint: Made): Promise<void> {
+    setMade(endpoint)
+    query.set({ new: undefined }, { replace: true })
+    await endpoints.reload()
+  }
+  return (
+    <Page
+      title={w('title')}
+      subtitle={w('subtitle')}
+      actions={
+        !query.of['new'] && (
+          <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1' })}>
+            {w('add')}
+          </ButtonLink>
+        )
+      }
+    >
+      {made && (
+        <Once title={w('secret')} text={w('secretText')} secret={made.secret} kept={w('secretKept')} onKept={() => setMade(undefined)} />
+      )}
+      {query.of['new'] && <Add onMade={onMade} />}
+      <Loaded of={endpoints}>
+        {(list) =>
+          list.data.length === 0 ? (
+            <Empty icon="chain" title={w('none')} text={w('noneText')} />
+          ) : (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => at('settings', 'webhooks', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function Add({ onMade }: { onMade: (endpoint: Made) => Promise<void> }) {
+  const url = useSignal('')
+  const events = useSignal<readonly EventName[]>([])
+  const once = useIntention()
+  async function add(): Promise<void> {
+    if (events.value.length === 0) throw new Error(w('eventsNone'))
+    const body = { url: url.value.trim(), events: [...events.value] }
+    const made = await once(body, (key) =>
+      ok(api.POST('/webhook-endpoints', { params: { header: { 'idempotency-key': key } }, body, cache: 'no-store' })),
+    )
+    url.value = ''
+    events.value = []
+    await onMade(made)
+  }
+  return (
+    <Section title={w('add')}>
+      <Form onSubmit={add} submit={w('register')} dirty={url.value !== '' || events.value.length > 0} label={w('add')}>
+        <TextField bind={url} label={w('url')} hint={w('urlHint')} type="url" max={2_048} placeholder="https://" required code />
+        <ChoicesField bind={events} label={w('events')} options={eventNames.map((name) => [name, name])} />
+      </Form>
+    </Section>
+  )
 }

@@ -9,7 +9,7 @@ export default {
   next: 'التشغيل التالي',
   took: 'المدة',
   run: 'شغّل الآن',
-  runOf: 'شغّل {name} الآن',
+  runOf: 'شغّل الآن: {name}',
   asked: 'طُلب تشغيل {name}',
   idle: 'تنتظر',
   running: 'تعمل',

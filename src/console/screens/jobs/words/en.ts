@@ -6,7 +6,7 @@ export default {
   next: 'Next run',
   took: 'Took',
   run: 'Run now',
-  runOf: 'Run {name} now',
+  runOf: 'Run now: {name}',
   asked: '{name} was asked to run',
   idle: 'Waiting',
   running: 'Running',

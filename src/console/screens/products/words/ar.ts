@@ -109,7 +109,6 @@ export default {
   optionName: 'اسم الخيار',
   optionNames: 'المقاس,اللون,الخامة',
   value: 'القيمة',
-  values: 'القيم',
   newValue: 'قيمة جديدة',
   valueOf: 'القيمة {n} من {name}',
   removeValue: 'إزالة {name}',
@@ -185,6 +184,7 @@ export default {
   created: 'المنتج موجود الآن',
   archive: 'أرشفة',
   archived: 'أُرشف: لم يعد في المتجر',
+  saveFirst: 'احفظ أولًا أو اترك ما كتبته.',
   removeTitle: {
     zero: 'لا يُزال شيء؟',
     one: 'إزالة صنف واحد؟',

@@ -1,0 +1,120 @@
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { api, fetchedOnce, ok, type Schema } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
+import { c } from '../../lib/words/common.ts'
+import { Copyable, Facts, Note, State } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Once } from '../../ui/once.tsx'
+import { Section } from '../../ui/page.tsx'
+import { w } from './words.ts'
+
+type Begun = Schema<'BegunTotp'>
+
+/**
+ * Codes of an app besides the password: set up, shown once, turned off.
+ * @param isOn undefined of an operator, of whom no read says it: then both are offered, and souk says which of them is possible
+ */
+export function SecondFactor({ isOn, onChanged }: { isOn: boolean | undefined; onChanged: () => unknown }) {
+  const [begun, setBegun] = useState<Begun | undefined>(undefined)
+  const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
+  const [isEnding, setEnding] = useState(false)
+  const begin = async () => setBegun(await ok(api.POST('/auth/totp', { cache: 'no-store' })))
+  async function confirmed(recoveryCodes: readonly string[]): Promise<void> {
+    setBegun(undefined)
+    setCodes(recoveryCodes)
+    await onChanged()
+  }
+  return (
+    <>
+      {codes && (
+        <Once title={w('recovery')} text={w('recoveryText')} secret={codes} kept={w('recoveryKept')} onKept={() => setCodes(undefined)} />
+      )}
+      <Section
+        title={w('factor')}
+        hint={w('factorHint')}
+        actions={isOn !== undefined && <State of={isOn ? 'ACTIVE' : 'DISABLED'} text={w(isOn ? 'factorOn' : 'factorOff')} />}
+      >
+        {begun ? (
+          <Confirm begun={begun} onConfirmed={confirmed} onCancel={() => setBegun(undefined)} />
+        ) : (
+          <div class="row">
+            {!isOn && <Button onPress={begin}>{w('begin')}</Button>}
+            {isOn !== false && (
+              <Button kind="danger" onPress={() => setEnding(true)}>
+                {w('turnOff')}
+              </Button>
+            )}
+          </div>
+        )}
+      </Section>
+      {isEnding && (
+        <TurnOff
+          onClose={() => setEnding(false)}
+          onDone={async () => {
+            setEnding(false)
+            setCodes(undefined)
+            await onChanged()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+type ConfirmProps = { begun: Begun; onConfirmed: (codes: readonly string[]) => Promise<void>; onCancel: () => void }
+
+function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onCancel }: ConfirmProps) {
+  const code = useSignal('')
+  async function confirm(): Promise<void> {
+    const body = { code: code.value.replace(/\s/g, '') }
+    const { recoveryCodes } = await ok(api.POST('/auth/totp/confirm', { body, cache: 'no-store', fetch: fetchedOnce }))
+    await onConfirmed(recoveryCodes)
+  }
+  return (
+    <Form
+      onSubmit={confirm}
+      submit={w('confirm')}
+      dirty={code.value !== ''}
+      label={w('factor')}
+      actions={<Button onPress={onCancel}>{c('cancel')}</Button>}
+    >
+      <Note>{w('secretText')}</Note>
+      <Facts
+        of={[
+          [w('secret'), <Copyable key="secret" text={secret} label={w('secret')} />],
+          [w('address'), <Copyable key="address" text={otpauthUri} label={w('address')} />],
+        ]}
+      />
+      <div class="row">
+        <ButtonLink href={otpauthUri} kind="quiet">
+          {w('openApp')}
+        </ButtonLink>
+      </div>
+      <TextField bind={code} label={w('code')} inputMode="numeric" autoComplete="one-time-code" max={64} required code />
+    </Form>
+  )
+}
+
+function TurnOff({ onClose, onDone }: { onClose: () => void; onDone: () => Promise<void> }) {
+  const password = useSignal('')
+  const code = useSignal('')
+  async function turnOff(): Promise<void> {
+    const body = { password: password.value, code: code.value.trim() }
+    await api.DELETE('/auth/totp', { body, fetch: fetchedOnce })
+    notify(w('turnedOff'))
+    await onDone()
+  }
+  return (
+    <FormDialog title={w('turnOffTitle')} onClose={onClose}>
+      <p>{w('turnOffText')}</p>
+      <Form onSubmit={turnOff} submit={w('turnOff')} danger dirty={password.value !== '' || code.value !== ''} label={w('turnOffTitle')}>
+        <TextField bind={password} label={w('current')} type="password" max={200} autoComplete="current-password" required />
+        <TextField bind={code} label={w('codeOrRecovery')} autoComplete="one-time-code" max={64} required code />
+      </Form>
+    </FormDialog>
+  )
+}

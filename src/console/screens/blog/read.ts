@@ -1,0 +1,8 @@
+import { api, type Schema, versioned } from '../../lib/api.ts'
+
+/** An article with its version. */
+export type Held = { readonly data: Schema<'Blog'>; readonly etag: string }
+
+/** @throws Refused */
+export const readBlog = (id: string, signal?: AbortSignal): Promise<Held> =>
+  versioned(api.GET('/blogs/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>

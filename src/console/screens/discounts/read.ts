@@ -1,0 +1,33 @@
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
+import { collectionChoice, namedChoices, productChoice } from '../../lib/find.ts'
+
+/** A discount with its version, and what the products and collections are called that it is for. */
+export type Held = {
+  readonly data: Schema<'Discount'>
+  readonly etag: string
+  readonly products: readonly Choice[]
+  readonly collections: readonly Choice[]
+}
+
+const short = ({ id, text, detail }: Choice): Choice => ({ id, text, detail })
+
+/** @throws Refused */
+export async function readDiscount(id: string, signal?: AbortSignal): Promise<Held> {
+  const more = signal ? { signal } : {}
+  const { data, etag } = await versioned(api.GET('/discounts/{id}', { params: { path: { id } }, ...more }))
+  const discount = data as Schema<'Discount'>
+  const [products, collections] = await Promise.all([
+    namedChoices(
+      discount.productIds ?? [],
+      (one) => ok(api.GET('/product-v2/{id}', { params: { path: { id: one } }, ...more })),
+      (of) => short(productChoice(of)),
+    ),
+    namedChoices(
+      discount.collectionIds ?? [],
+      (one) => ok(api.GET('/collection-v2/{id}', { params: { path: { id: one } }, ...more })),
+      (of) => short(collectionChoice(of)),
+    ),
+  ])
+  return { data: discount, etag, products, collections }
+}

@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals'
+import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
+import { usd } from '../../lib/format.ts'
+import { notify } from '../../lib/notices.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c } from '../../lib/words/common.ts'
+import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { type LoanTexts, loanChange, textsOfLoan } from './application.domain.ts'
+import type { Held } from './held.ts'
+import { w } from './words.ts'
+
+type Application = Schema<'LendingApplication'>
+
+const purposes = ['INVENTORY', 'WORKING_CAPITAL', 'EXPANSION', 'EQUIPMENT'] as const
+const partners = ['HARBOR_INVENTORY', 'MERIDIAN_REVENUE', 'KEYSTONE_SECURED', 'CARAVAN_TRADE'] as const
+/** Of the specification. */
+const amountMin = 1_000
+const amountMax = 10_000_000
+
+const shown = (of: LoanTexts): readonly (readonly [string, string])[] => [
+  [w('amountUsd'), of.amount],
+  [w('term'), of.term],
+  [w('purpose'), of.purpose && w(`purpose.${of.purpose}`)],
+  [w('partner'), of.partner1 ? w(`partner.${of.partner1}`) : of.partner2],
+]
+
+/** What is asked for, while it is a draft. */
+export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => void }) {
+  const { data, etag } = held
+  const path = { id: data.id }
+  const draft = useDraft(data.id, textsOfLoan(data))
+  const wrong = useSignal<'amount' | 'term' | undefined>(undefined)
+  function show(now: Held): void {
+    onSaved(now)
+    draft.reset(textsOfLoan(now.data))
+  }
+  async function save(): Promise<void> {
+    const typed = draft.now()
+    const change = loanChange(textsOfLoan(data), typed)
+    wrong.value = change.wrong
+    if (change.wrong) throw new Error(change.wrong === 'term' ? `${w('term')}: ${w('notTerm')}` : c('notAmount', { currency: 'USD' }))
+    const saved = await saveVersioned(etag, {
+      save: (version) =>
+        versioned<Application>(api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body })),
+      theirs: () => versioned<Application>(api.GET('/lending-application/{id}', { params: { path } })),
+      differences: (theirs) => {
+        const there = shown(textsOfLoan(theirs))
+        return shown(typed).flatMap(([name, yours], place) => {
+          const other = there[place]?.[1] ?? ''
+          return yours === other ? [] : [[name, yours, other] as const]
+        })
+      },
+      onTheirs: show,
+    })
+    if (!saved) return
+    show(saved)
+    notify(c('saved'))
+  }
+  const { of } = draft
+  return (
+    <Section title={w('asked')}>
+      <Form onSubmit={save} dirty={draft.dirty} label={w('asked')}>
+        <div class="fields">
+          <TextField
+            bind={of.amount}
+            label={`${w('amountUsd')} (USD)`}
+            hint={w('amountHint', { min: usd(amountMin), max: usd(amountMax) })}
+            inputMode="decimal"
+            error={wrong.value === 'amount' ? c('notAmount', { currency: 'USD' }) : undefined}
+            code
+          />
+          <NumberField bind={of.term} label={w('term')} hint={w('termHint')} error={wrong.value === 'term' ? w('notTerm') : undefined} />
+          <SelectField
+            bind={of.purpose}
+            label={w('purpose')}
+            options={[['', w('any')], ...purposes.map((one) => [one, w(`purpose.${one}`)] as const)]}
+          />
+          {data.tier === 'TIER_1_REFERRAL' ? (
+            <SelectField
+              bind={of.partner1}
+              label={w('partner')}
+              hint={w('partnerHint')}
+              options={[['', w('any')], ...partners.map((one) => [one, w(`partner.${one}`)] as const)]}
+            />
+          ) : (
+            <TextField bind={of.partner2} label={w('partner')} hint={w('partner2Hint')} max={200} />
+          )}
+        </div>
+      </Form>
+    </Section>
+  )
+}

@@ -1,0 +1,101 @@
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
+import { isDirty } from '../../lib/dirty.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
+import { Note } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm, FormDialog } from '../../ui/dialog.tsx'
+import { AreaField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { handedIn, type Item, missingOf } from './application.domain.ts'
+import type { Held } from './held.ts'
+import { w } from './words.ts'
+
+type Application = Schema<'LendingApplication'>
+
+/** Submits a draft, or says what is missing. souk decides which documents those are. */
+export function Submit({ held, items, onSubmitted }: { held: Held; items: readonly Item[]; onSubmitted: (now: Held) => void }) {
+  const { data, etag } = held
+  const [error, setError] = useState<unknown>(undefined)
+  const once = useIntention()
+  const missing = missingOf(items, handedIn(data))
+  async function submit(): Promise<void> {
+    setError(undefined)
+    if (isDirty()) return setError(new Error(w('saveFirst')))
+    if (!(await confirm({ title: w('submitTitle'), body: <p>{w('submitText')}</p>, action: w('submit') }))) return
+    try {
+      const now = await once([data.id, etag], (key) =>
+        versioned<Application>(
+          api.POST('/lending-application/{id}/submit', {
+            params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
+          }),
+        ),
+      )
+      notify(w('submitted'))
+      onSubmitted(now)
+    } catch (refusal) {
+      setError(refusal)
+    }
+  }
+  return (
+    <Section title={w('submitSection')}>
+      {missing.length > 0 && (
+        <Note tone="warn">
+          {w('stillMissing')}
+          <ul class="bullets">
+            {missing.map(({ key, label }) => (
+              <li key={key}>
+                <bdi>{label}</bdi>
+              </li>
+            ))}
+          </ul>
+        </Note>
+      )}
+      {error !== undefined && <Problem error={error} />}
+      <div class="form-actions">
+        <Button kind="primary" onPress={submit}>
+          {w('submit')}
+        </Button>
+      </div>
+    </Section>
+  )
+}
+
+/** Withdraws an application for good. */
+export function Withdraw({
+  held: { data, etag },
+  onClose,
+  onWithdrawn,
+}: {
+  held: Held
+  onClose: () => void
+  onWithdrawn: (now: Held) => void
+}) {
+  const reason = useSignal('')
+  const once = useIntention()
+  async function withdraw(): Promise<void> {
+    const body = { reason: reason.value.trim() || null }
+    const now = await once([data.id, etag, body], (key) =>
+      versioned<Application>(
+        api.POST('/lending-application/{id}/withdraw', {
+          params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
+          body,
+        }),
+      ),
+    )
+    notify(w('withdrawn'))
+    onWithdrawn(now)
+  }
+  return (
+    <FormDialog title={w('withdrawTitle')} onClose={onClose}>
+      <p>{w('withdrawText')}</p>
+      <Form onSubmit={withdraw} submit={w('withdraw')} danger dirty={reason.value !== ''} label={w('withdrawTitle')}>
+        <AreaField bind={reason} label={w('why')} hint={w('whyHint')} max={2_000} rows={3} />
+      </Form>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,35 @@
+/** The form of how a shop's mails look. */
+import type { Schema } from '../../lib/api.ts'
+import type { Language } from '../../lib/words.ts'
+
+type Settings = Schema<'MailSettings'>
+
+export type MailTexts = {
+  senderName: string
+  replyTo: string
+  language: Language
+  /** Whether there is a colour of one's own; a field for colours always holds one. */
+  ownAccent: boolean
+  accent: string
+  ownBackground: boolean
+  background: string
+}
+
+/** Settings as their fields show them. */
+export const textsOfMail = ({ senderName, replyTo, language, colours, effective }: Settings): MailTexts => ({
+  senderName: senderName ?? '',
+  replyTo: replyTo ?? '',
+  language,
+  ownAccent: colours.accent !== null,
+  accent: colours.accent ?? effective.colours.accent,
+  ownBackground: colours.background !== null,
+  background: colours.background ?? effective.colours.background,
+})
+
+/** The body of `PUT /shops/v2/mail`, which replaces all of it. */
+export const mailBody = ({ senderName, replyTo, language, ownAccent, accent, ownBackground, background }: MailTexts) => ({
+  senderName: senderName.trim() || null,
+  replyTo: replyTo.trim() || null,
+  language,
+  colours: { accent: ownAccent ? accent : null, background: ownBackground ? background : null },
+})

@@ -1,0 +1,88 @@
+import { api, ok } from '../../lib/api.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import type { paths } from '../../lib/schema.d.ts'
+import { type Language, languages } from '../../lib/words.ts'
+import { Tabs } from '../../ui/bits.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
+import { Preview } from '../../ui/preview.tsx'
+import { w } from './words.ts'
+
+type Template = paths['/shops/v2/mail/preview/{template}']['get']['parameters']['path']['template']
+
+/** Every mail that there is: the type of the document says when one is missing here or is no more. */
+const all: Readonly<Record<Template, true>> = {
+  'order-confirmed': true,
+  'payment-failed': true,
+  'order-shipped': true,
+  'refund-made': true,
+  'refund-claim': true,
+  'order-draft': true,
+  'account-claim': true,
+  'password-reset': true,
+  'email-verify': true,
+  'account-changed': true,
+  invitation: true,
+  test: true,
+}
+const templates = Object.keys(all) as readonly Template[]
+const widths = ['desk', 'phone'] as const
+
+const oneOf = <T extends string>(of: readonly T[], text: string | undefined, usual: T): T => of.find((one) => one === text) ?? usual
+
+/**
+ * A mail as it looks and as it reads.
+ * @param version another one reads it anew: the settings have changed
+ * @param usual the shop's language
+ */
+export function MailPreview({ version, usual }: { version: string; usual: Language }) {
+  const query = useQuery()
+  const template = oneOf(templates, query.of['mail'], 'order-confirmed')
+  const language = oneOf(Object.keys(languages) as Language[], query.of['in'], usual)
+  const width = oneOf(widths, query.of['width'], 'desk')
+  const mail = useResource(`${template} ${language} ${version}`, (signal) =>
+    ok(api.GET('/shops/v2/mail/preview/{template}', { params: { path: { template }, query: { language } }, signal })),
+  )
+  return (
+    <Section title={w('preview')} hint={w('previewHint')} wide>
+      <div class="filters">
+        <label class="filter">
+          <span>{w('template')}</span>
+          <select value={template} onChange={({ currentTarget: { value } }) => query.set({ mail: value }, { replace: true })}>
+            {templates.map((one) => (
+              <option key={one} value={one}>
+                {w(`of.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Tabs
+          label={w('inLanguage')}
+          of={Object.entries(languages).map(([tag, text]) => ({ href: query.href({ in: tag }), text, current: tag === language }))}
+        />
+        <Tabs label={w('width')} of={widths.map((one) => ({ href: query.href({ width: one }), text: w(one), current: one === width }))} />
+      </div>
+      <Loaded of={mail} lines={10}>
+        {({ subject, html, text }) => (
+          <>
+            <p>
+              {w('subject')}: <strong dir="auto">{subject}</strong>
+            </p>
+            <div class="mail-preview">
+              <div class={`mail ${width}`}>
+                <h3>{w('html')}</h3>
+                <Preview html={html} label={w('html')} styles />
+              </div>
+              <div>
+                <h3>{w('text')}</h3>
+                <pre dir="auto" tabIndex={0} role="region" aria-label={w('text')}>
+                  {text}
+                </pre>
+              </div>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}

@@ -1,0 +1,107 @@
+import { useSignal } from '@preact/signals'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { cohortOptions } from '../../lib/cohorts.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
+import { countryOptions } from '../../lib/places.ts'
+import { shop } from '../../lib/shop.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { kybBody, type OwnerTexts, shareUnits, textsOfKyb } from './kyb.domain.ts'
+import { w } from './words.ts'
+
+type Record = Schema<'KybRecord'>
+
+const ownersMax = 50
+
+/** Files a business, or files it again. @param rejected what was rejected, to be mended */
+export function File({ rejected, onFiled }: { rejected: Record | undefined; onFiled: (record: Record) => void }) {
+  const begun = textsOfKyb(rejected, { country: shop.value?.country ?? '', title: shop.value?.title ?? '' })
+  const draft = useDraft(rejected?.id ?? 'new', begun)
+  const tried = useSignal(false)
+  const once = useIntention()
+  async function file(): Promise<void> {
+    tried.value = true
+    const typed = kybBody(draft.now())
+    if ('wrong' in typed) throw new Error(w(typed.wrong === 'sum' ? 'tooMuch' : 'checkShares'))
+    const { body } = typed
+    const record = await once(body, (key) => ok(api.POST('/kyb', { params: { header: { 'idempotency-key': key } }, body })))
+    draft.reset(draft.now())
+    notify(w('sent'))
+    onFiled(record)
+  }
+  const { owners } = draft.of
+  const put = (at: number, change: Partial<OwnerTexts>) => {
+    owners.value = owners.value.map((owner, place) => (place === at ? { ...owner, ...change } : owner))
+  }
+  return (
+    <Section title={rejected ? w('fileAgain') : w('file')} hint={w('fileHint')}>
+      <Form onSubmit={file} submit={w('send')} dirty={draft.dirty} label={w('file')}>
+        <div class="fields">
+          <TextField bind={draft.of.legalName} label={w('legalName')} max={200} required />
+          <TextField bind={draft.of.registrationNumber} label={w('registrationNumber')} max={100} required code />
+          <SelectField bind={draft.of.country} label={w('country')} options={countryOptions()} />
+          <SelectField bind={draft.of.cohort} label={w('cohort')} options={cohortOptions()} />
+        </div>
+        <h3>{w('owners')}</h3>
+        <p class="hint">{w('ownersHint')}</p>
+        {owners.value.map((owner, at) => (
+          <Owner
+            key={at}
+            n={at + 1}
+            owner={owner}
+            isTried={tried.value}
+            onChange={(change) => put(at, change)}
+            {...(owners.value.length > 1 && {
+              onRemove: () => {
+                owners.value = owners.value.filter((_, place) => place !== at)
+              },
+            })}
+          />
+        ))}
+        {owners.value.length < ownersMax && (
+          <Button
+            icon="plus"
+            onPress={() => {
+              owners.value = [...owners.value, { name: '', share: '' }]
+            }}
+          >
+            {w('addOwner')}
+          </Button>
+        )}
+      </Form>
+    </Section>
+  )
+}
+
+type OwnerProps = { n: number; owner: OwnerTexts; isTried: boolean; onChange: (change: Partial<OwnerTexts>) => void; onRemove?: () => void }
+
+function Owner({ n, owner: { name, share }, isTried, onChange, onRemove }: OwnerProps) {
+  // A field takes a signal: this one is the list's entry.
+  const bound = (value: string, set: (text: string) => void) =>
+    ({
+      get value() {
+        return value
+      },
+      set value(text: string) {
+        set(text)
+      },
+    }) as Parameters<typeof TextField>[0]['bind']
+  return (
+    <div class="owner">
+      <TextField bind={bound(name, (text) => onChange({ name: text }))} label={w('ownerName', { n })} max={200} required />
+      <TextField
+        bind={bound(share, (text) => onChange({ share: text }))}
+        label={w('ownerShare', { n })}
+        inputMode="decimal"
+        error={isTried && shareUnits(share) === undefined ? w('notShare') : undefined}
+        required
+        code
+      />
+      {onRemove && <Button kind="quiet" icon="close" label={w('removeOwner', { n })} onPress={onRemove} />}
+    </div>
+  )
+}

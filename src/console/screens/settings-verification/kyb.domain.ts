@@ -1,0 +1,65 @@
+/** What is typed about a business, and what of it the API takes. */
+import type { Schema } from '../../lib/api.ts'
+import type { Cohort } from '../../lib/cohorts.ts'
+
+export type OwnerTexts = { readonly name: string; readonly share: string }
+export type KybTexts = {
+  cohort: Cohort
+  legalName: string
+  registrationNumber: string
+  country: string
+  owners: readonly OwnerTexts[]
+}
+export type KybBody = Pick<Schema<'KybRecord'>, 'cohort' | 'legalName' | 'registrationNumber' | 'country' | 'owners'>
+
+/** What is usual in a country, until somebody chooses. */
+const usual: Readonly<Record<string, Cohort>> = {
+  AE: 'UAE_MAINLAND',
+  SA: 'KSA_COMPANY',
+  KW: 'KUWAIT_WLL',
+  MN: 'MN_LLC',
+  US: 'US_COMPANY',
+  GB: 'UK_LTD',
+  SG: 'SG_PTE',
+}
+
+/** What a form begins with: the record that was rejected, else what the shop says. */
+export const textsOfKyb = (record: KybBody | undefined, shop: { country: string; title: string }): KybTexts =>
+  record
+    ? { ...record, owners: record.owners.map(({ name, share }) => ({ name, share: String(share) })) }
+    : {
+        cohort: usual[shop.country] ?? 'INTL_OTHER',
+        legalName: '',
+        registrationNumber: '',
+        country: shop.country,
+        owners: [{ name: '', share: '100' }],
+      }
+
+/**
+ * A share in ten-thousandths of a percent.
+ * @returns undefined for what is no percentage above 0 and up to 100 with at most 4 decimals
+ */
+export function shareUnits(text: string): number | undefined {
+  const [, whole, part = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(text.trim()) ?? []
+  if (whole === undefined) return undefined
+  const units = Number(whole) * 10_000 + Number(part.padEnd(4, '0'))
+  return units > 0 && units <= 1_000_000 ? units : undefined
+}
+
+export type KybTyped = { readonly body: KybBody } | { readonly wrong: 'share' | 'sum' }
+
+/** What was typed, as the API takes it, or what of the shares is wrong. All else souk says. */
+export function kybBody({ cohort, legalName, registrationNumber, country, owners }: KybTexts): KybTyped {
+  const units = owners.map(({ share }) => shareUnits(share))
+  if (units.includes(undefined)) return { wrong: 'share' }
+  if (units.reduce<number>((sum, one) => sum + (one ?? 0), 0) > 1_000_000) return { wrong: 'sum' }
+  return {
+    body: {
+      cohort,
+      legalName: legalName.trim(),
+      registrationNumber: registrationNumber.trim(),
+      country,
+      owners: owners.map(({ name }, at) => ({ name: name.trim(), share: (units[at] ?? 0) / 10_000 })),
+    },
+  }
+}

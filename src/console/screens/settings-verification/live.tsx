@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, shop, shopChanged } from '../../lib/shop.ts'
+import { Copyable, Note, State } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { w } from './words.ts'
+
+type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
+type Step = Steps[number]['step']
+
+/** Where each is done; the business is on this page. */
+const places: Readonly<Partial<Record<Step, readonly string[]>>> = {
+  PRODUCTS: ['products'],
+  SHIPPING: ['settings', 'shipping'],
+  PROCESSOR_ACCOUNT: ['settings', 'payments'],
+  ORDERS_FINISHED: ['orders'],
+}
+const consequences = ['happens.money', 'happens.keys', 'happens.cards', 'happens.orders'] as const
+
+/** Whether the shop takes real money, and what is missing until it may. */
+export function GoingLive({ kybStatus }: { kybStatus: string }) {
+  const [key, setKey] = useState<string | undefined>(undefined)
+  if (shop.value?.mode === 'LIVE')
+    return (
+      <Section title={w('live')} actions={<State of="LIVE" />}>
+        <Note tone="good">{w('isLive')}</Note>
+        {key && (
+          <div role="status" class="stack">
+            <p>{w('newKeyText')}</p>
+            <Copyable text={key} label={w('newKey')} />
+            <ButtonLink href={at('settings', 'keys')}>{w('keys')}</ButtonLink>
+          </div>
+        )}
+      </Section>
+    )
+  return <Test kybStatus={kybStatus} onLive={setKey} />
+}
+
+function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) => void }) {
+  const overview = useResource(`${shop.value?.id} ${kybStatus}`, (signal) => ok(api.GET('/shops/v2/overview', { signal })))
+  const [error, setError] = useState<unknown>(undefined)
+  const once = useIntention()
+  async function go(): Promise<void> {
+    const body = (
+      <ul class="bullets">
+        {consequences.map((one) => (
+          <li key={one}>{w(one)}</li>
+        ))}
+      </ul>
+    )
+    if (!(await confirm({ title: w('goTitle'), body, action: w('go'), danger: true }))) return
+    setError(undefined)
+    try {
+      const live = await once('live', (key) => ok(api.POST('/shops/v2/go-live', { params: { header: { 'idempotency-key': key } } })))
+      onLive(live.publishableKey)
+      shopChanged(live.shop)
+      notify(w('went'))
+    } catch (refusal) {
+      setError(refusal)
+      await overview.reload()
+    }
+  }
+  return (
+    <Section title={w('live')} actions={<State of="TEST" />} hint={w('liveHint')}>
+      <Loaded of={overview}>{({ goLive }) => <StepList of={goLive?.steps ?? []} />}</Loaded>
+      <h3>{w('happens')}</h3>
+      <ul class="bullets">
+        {consequences.map((one) => (
+          <li key={one}>{w(one)}</li>
+        ))}
+      </ul>
+      {error !== undefined && <Problem error={error} />}
+      <div class="form-actions">
+        <Button kind="danger" onPress={go}>
+          {w('go')}
+        </Button>
+      </div>
+    </Section>
+  )
+}
+
+const StepList = ({ of }: { of: Steps }) => (
+  <>
+    <h3>{w('steps')}</h3>
+    <ul class="needs">
+      {of.map(({ step, done, required }) => (
+        <li key={step}>
+          <State of={done ? 'OK' : 'PENDING'} text={done ? w('done') : required ? w('needed') : w('advised')} />
+          <span>{w(`step.${step}`)}</span>
+          {!done && places[step] && (
+            <a href={at(...places[step])}>
+              {w('goThere')}
+              <span class="unseen">: {w(`step.${step}`)}</span>
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
+  </>
+)

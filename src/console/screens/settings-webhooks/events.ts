@@ -1,0 +1,19 @@
+import type { Schema } from '../../lib/api.ts'
+
+export type EventName = Schema<'WebhookEndpoint'>['events'][number]
+
+/** Every event that an endpoint may be told. The type of the document says when one is missing here or is no more. */
+const all: Readonly<Record<EventName, true>> = {
+  'order.confirmed': true,
+  'order.cancelled': true,
+  'order.partially_fulfilled': true,
+  'order.fulfilled': true,
+  'order.fulfilment_updated': true,
+  'order.refunded': true,
+  'order.refund_claimable': true,
+  'order.refund_manual': true,
+  'order.disputed': true,
+  'stock.low': true,
+  'customer.erased': true,
+}
+export const eventNames = Object.keys(all) as readonly EventName[]

@@ -1,5 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api } from '../../lib/api.ts'
+import { api, type Schema } from '../../lib/api.ts'
 import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'

@@ -1,5 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ok } from '../../lib/api.ts'
+import { api } from '../../lib/api.ts'
 import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at } from '../../lib/shop.ts'

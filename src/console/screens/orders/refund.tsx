@@ -127,7 +127,7 @@ function PreviewOf({ of, order }: { of: Preview; order: Order }) {
   const { currency } = order
   const by = order.payments.find(({ captured }) => captured.amount > 0)
   return (
-    <section class="preview" aria-label={w('preview')} aria-live="polite">
+    <section class="foretold" aria-label={w('preview')} aria-live="polite">
       {of.problem ? (
         <p class="faint">{problemText(of, order)}</p>
       ) : (

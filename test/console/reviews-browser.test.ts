@@ -279,8 +279,12 @@ test('all of it is there in Arabic, from right to left, on a phone', async ({ op
 
 testWithoutLending('where lending is switched off, the page says so and how it is switched on', async ({ open, app }) => {
   const visitor = await open({ as: await app.superAdmin() })
-  visitor.expects('GET /admin/lending-application 404')
+  visitor.expects(/^GET \/admin\/lending-application\S* 404/)
   await visitor.go('net/lending')
   await visitor.text('LENDING_PLATFORM_ENABLED')
   expect(await visitor.axe()).toEqual([])
+  // Repayments are there all the same; where their merchant stands is not.
+  await visitor.go('net/repayments?merchantId=mer_1')
+  await visitor.text('No repayment fits.')
+  await visitor.text('There is no such merchant, or lending is switched off.')
 })

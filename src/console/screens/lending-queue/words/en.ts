@@ -86,6 +86,7 @@ export default {
   'by.FORMULA': 'the formula',
   earned: 'Earned by repayment',
   earnedHint: 'What the merchant paid back, beside the tier that a lender gives them.',
+  nobody: 'There is no such merchant, or lending is switched off.',
   base: 'The lender’s tier',
   effectiveTier: 'Counts',
   earnedTier: 'Earned',

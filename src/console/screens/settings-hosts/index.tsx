@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { mayManage } from '../../lib/shop.ts'
@@ -13,7 +14,6 @@ import { Form } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Pager } from '../../ui/table.tsx'
-import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Host = Schema<'ShopHost'>

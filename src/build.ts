@@ -29,7 +29,7 @@ export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/lo
  */
 export async function packConsole(folder: string): Promise<string> {
   const file = join(folder, packFile)
-  writeFileSync(file, packed(await bundleConsole()))
+  writeFileSync(file, packed(await bundleConsole(undefined, { effort: 'all' })))
   return file
 }
 

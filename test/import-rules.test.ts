@@ -138,7 +138,7 @@ const rules: readonly Rule[] = [
     files: /^src\/console\//,
     may: [
       /^src\/console\//,
-      /^src\/lib\/(decimal|money|rounding)\.ts$/,
+      /^src\/lib\/(country-code|csv-line|decimal|money|processor-keys|provinces|rounding|shipping-offers)\.ts$/,
       /^(preact(\/hooks)?|preact-iso(\/[\w-]+)?|@preact\/signals|uplot(\/dist\/uPlot\.min\.css)?|openapi-fetch|eventsource-parser(\/stream)?)$/,
     ],
   },
@@ -262,9 +262,26 @@ test('a breach is noticed in every layer, also when it is a type', () => {
   for (const [file, text] of breaking) expect([file, text, breaches({ file, text }).length]).toEqual([file, text, 1])
 })
 
+test('what the console takes of lib/ asks for nothing but more of it: no browser has what only a server does', async () => {
+  const all = await sources(['src/console', 'src/lib'])
+  const targets = new Map(all.map(({ file, text }) => [file, importsOf(file, text)]))
+  const reached = new Set(all.filter(({ file }) => file.startsWith('src/console/')).flatMap(({ file }) => targets.get(file) ?? []))
+  for (const file of reached) if (file.startsWith('src/lib/')) for (const target of targets.get(file) ?? []) reached.add(target)
+  /** Data, and small. */
+  const data = /^countries-list\/minimal\//
+  const taken = [...reached].filter((file) => file.startsWith('src/lib/'))
+  expect(taken.length).toBeGreaterThan(2)
+  expect(
+    taken.flatMap((file) =>
+      (targets.get(file) ?? []).filter((target) => !lib.test(target) && !data.test(target)).map((target) => `${file} → ${target}`),
+    ),
+  ).toEqual([])
+  const texts = all.filter(({ file }) => taken.includes(file))
+  expect(texts.filter(({ text }) => /\b(Bun|Buffer|process)\./.test(withoutComments(text))).map(({ file }) => file)).toEqual([])
+})
+
 test('no file imports itself in a circle, types included', async () => {
-  // Of the console, parts that draw each other do.
-  const all = (await sources(['src', 'db', 'jobs'])).filter(({ file }) => !file.startsWith('src/console/'))
+  const all = await sources(['src', 'db', 'jobs'])
   const targets = new Map(all.map(({ file, text }) => [file, importsOf(file, text)]))
   const done = new Set<string>()
   const circles: string[] = []

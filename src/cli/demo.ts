@@ -47,6 +47,7 @@ async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }
   const others = demoShops.filter(({ name }) => name !== demoShop.name).map(({ merchant, currency }) => `${merchant.email} (${currency})`)
   return `souk is ready at ${url}
 
+  Console           ${url}/console  (as a merchant, their staff or the super admin)
   Documentation     ${url}/docs
   Products          ${url}/product-v2/public/shop/${shop.name}
   Ways to pay       ${url}/checkout/${shop.name}/payment-intent-resolver

@@ -341,24 +341,28 @@ export const screens: readonly Screen[] = [
     nav: { group: 'trust', icon: 'book', word: 'lenders' },
     component: screen(() => import('./screens/lenders/index.tsx')),
   },
+  { path: '/net/lenders/:id', area: 'net', component: screen(() => import('./screens/lenders/lender.tsx')) },
   {
     path: '/net/methodologies',
     area: 'net',
     nav: { group: 'trust', icon: 'page', word: 'methodologies', below: true },
     component: screen(() => import('./screens/methodologies/index.tsx')),
   },
+  { path: '/net/methodologies/:id', area: 'net', component: screen(() => import('./screens/methodologies/methodology.tsx')) },
   {
     path: '/net/providers',
     area: 'net',
     nav: { group: 'trust', icon: 'server', word: 'providers', below: true },
     component: screen(() => import('./screens/providers/index.tsx')),
   },
+  { path: '/net/providers/:id', area: 'net', component: screen(() => import('./screens/providers/provider.tsx')) },
   {
     path: '/net/wallets',
     area: 'net',
     nav: { group: 'trust', icon: 'chain', word: 'wallets', below: true },
     component: screen(() => import('./screens/wallets/index.tsx')),
   },
+  { path: '/net/wallets/:id', area: 'net', component: screen(() => import('./screens/wallets/wallet.tsx')) },
   {
     path: '/net/audit',
     area: 'net',

@@ -36,6 +36,9 @@ test('an order is found, and sent in parts by the keyboard alone', async ({ open
     fulfilments: [{ trackingNumber: 'PARCEL-1', carrier: null, lines: [{ quantity: 2 }] }],
   })
   expect(await visitor.path()).toBe(`/console/${at(selling)}/orders/${id}`)
+  // What somebody else sends is shown without a hand's turn.
+  ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'PARCEL-2' }))
+  await visitor.text('PARCEL-2')
   expect(await visitor.axe()).toEqual([])
 })
 
@@ -52,6 +55,11 @@ test('lines are refunded by the keyboard on a phone, after one has seen what com
   await visitor.text('$20.00')
   expect(await visitor.axe()).toEqual([])
   await visitor.keyFill('Reason', 'Broken')
+  // What was typed is not lost by a slip.
+  await visitor.key('Escape')
+  await visitor.there('Leave without saving?', { role: 'dialog' })
+  await visitor.press('Stay')
+  await visitor.gone('Leave without saving?')
   await visitor.keyPress('Refund $10.00', { role: 'button' })
   await visitor.there(/\$10\.00 went back/, {})
   expect((await selling.order(id)).refunds).toMatchObject([
@@ -71,6 +79,12 @@ test('an amount is typed in major units, and more than is left is refused before
   await visitor.press('Refund', { role: 'button' })
   await visitor.text('Not an amount of USD')
   await visitor.fill('Amount (USD)', '0,05')
+  visitor.expects(/ERR_INTERNET_DISCONNECTED/)
+  await visitor.offline(true)
+  await visitor.press('Refund $0.05', { role: 'button' })
+  await visitor.text('souk does not answer')
+  await visitor.offline(false)
+  expect(await visitor.value('Amount (USD)')).toBe('0,05')
   await visitor.press('Refund $0.05', { role: 'button' })
   await visitor.there(/\$0\.05 went back/, {})
   expect((await selling.order(id)).refunds).toMatchObject([{ amount: selling.money(5), lines: [] }])
@@ -159,18 +173,17 @@ test('hostile texts stand in an order as texts, and break no layout', async ({ o
   ok(await selling.post(`/v2/orders/${order.id}/notes`, { text: long(1_000) }))
   ok(await selling.post(`/v2/orders/${order.id}/fulfilments`, { trackingNumber: long(100), carrier: long(100) }))
   ok(await selling.refund(order.id, { amount: selling.money(100), reason: long(500) }))
-  for (const [width, scheme] of [
-    ['phone', 'light'],
-    ['desk', 'dark'],
-  ] as const) {
-    const visitor = await open({ as: selling, at: at(selling, `/orders/${order.id}`), width, scheme })
-    await visitor.heading(`Order #${order.number}`)
-    await visitor.text('<b>bold</b>')
-    expect(await visitor.axe()).toEqual([])
-    for (const path of ['/orders', '/orders/refunds', '']) {
-      await visitor.go(at(selling, path))
-      await visitor.until(`document.querySelector('main h1') && !document.querySelector('.skeleton')`, path)
-      expect([path, await visitor.axe()]).toEqual([path, []])
-    }
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${order.id}`), width: 'phone' })
+  await visitor.heading(`Order #${order.number}`)
+  await visitor.text('<b>bold</b>')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.width('desk')
+  await visitor.scheme('dark')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.width('phone')
+  for (const path of ['/orders', '/orders/refunds', '']) {
+    await visitor.go(at(selling, path))
+    await visitor.until(`document.querySelector('main h1') && !document.querySelector('.skeleton')`, path)
+    expect([path, await visitor.axe()]).toEqual([path, []])
   }
 })

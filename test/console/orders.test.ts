@@ -7,6 +7,7 @@ import {
   isCancellable,
   isRefundable,
   leftOf,
+  maySettle,
   previewOf,
   unitsLeft,
   unsent,
@@ -148,6 +149,15 @@ test('an order says by itself what may be done with it', () => {
   expect([isRefundable(sent), isCancellable(sent), unsent(sent)]).toEqual([true, false, 0])
   const open = order({ status: 'PENDING_PAYMENT', capturedTotal: usd(0) })
   expect([isRefundable(open), isCancellable(open), unsent(open)]).toEqual([false, true, 0])
+})
+
+test('a refund is said to be paid by hand when nobody else is about to pay it', () => {
+  const at = Date.parse('2026-11-23T00:00:00.000Z')
+  const made = (status: Refund['status']) => refund(1, { status, createdAt: new Date(at).toISOString() })
+  const dayMs = 86_400_000
+  expect(maySettle(made('MANUAL'), at)).toBe(true)
+  expect([maySettle(made('PENDING'), at + 3 * dayMs - 1), maySettle(made('PENDING'), at + 3 * dayMs)]).toEqual([false, true])
+  expect([maySettle(made('SUCCEEDED'), at + 9 * dayMs), maySettle(made('CLAIMABLE'), at + 9 * dayMs)]).toEqual([false, false])
 })
 
 describe('a parcel', () => {

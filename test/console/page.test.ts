@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { bundleConsole } from '../../src/clients/console/bundle.ts'
+import { openConsoleFiles, packed, unpacked } from '../../src/clients/console/files.ts'
 import { encodingFor } from '../../src/http/static.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -167,6 +168,20 @@ describe('a file', () => {
   })
 })
 
+test('what does not compile is answered for with 500 and a line in the log, and is tried again', async () => {
+  await using app = await testApp()
+  const { open } = app.deps.consoleFiles
+  app.deps.consoleFiles.open = () => Promise.reject(new AggregateError([new Error('a bracket too many')], 'Bundle failed'))
+  for (const path of ['/console', '/console/orders', '/console/assets/index-1.js']) {
+    const { status, body, headers } = await app.call('GET', path)
+    expect([path, status, headers.get('cache-control')]).toEqual([path, 500, 'no-store'])
+    expect(body.message).toBe('The console could not be put together: the log tells why')
+  }
+  expect(app.logged).toContainEqual(expect.objectContaining({ level: 'error', event: 'console.not_built' }))
+  app.deps.consoleFiles.open = open
+  expect((await app.call('GET', '/console')).status).toBe(200)
+})
+
 test('an encoding is chosen as RFC 9110 says', () => {
   const chosen: [accept: string | null, encoding: 'br' | 'gzip' | undefined][] = [
     [null, undefined],
@@ -205,12 +220,36 @@ describe('what is bundled', () => {
   })
 
   test('draws by what Preact has for those who use the page, not for those who write it', async () => {
-    const { entry, files } = await bundleConsole()
+    const { entry, files } = await openConsoleFiles()
     const text = new TextDecoder().decode(files.get(entry.script)?.body as Uint8Array)
     expect(text).not.toMatch(/index\.tsx|fileName:|__source:|jsxDEV|process\.env/)
   })
 
+  test('is carried as one file, and comes out of it as it went in', async () => {
+    const made = await openConsoleFiles()
+    const { entry, files } = await unpacked(new Blob([packed(made)]))
+    expect(entry).toEqual(made.entry)
+    expect([...files.keys()].sort()).toEqual([...made.files.keys()].sort())
+    const bytesOf = async (body: Blob | Uint8Array<ArrayBuffer> | undefined) => Buffer.from(await new Response(body ?? null).arrayBuffer())
+    for (const [name, { body, contentType, encoded }] of made.files) {
+      const out = files.get(name)
+      expect([name, out?.contentType]).toEqual([name, contentType])
+      expect((await bytesOf(out?.body)).equals(await bytesOf(body))).toBe(true)
+      for (const encoding of ['br', 'gzip'] as const)
+        expect((await bytesOf(out?.encoded?.[encoding])).equals(await bytesOf(encoded?.[encoding]))).toBe(true)
+    }
+    expect(files.size).toBeGreaterThan(50)
+  })
+
+  test('has all that the page loads at once in one script and its core', async () => {
+    const { entry, files } = await openConsoleFiles()
+    expect(entry.preloads.length).toBeLessThanOrEqual(2)
+    const first = [entry.script, ...entry.preloads, ...entry.styles].map((name) => files.get(name)?.encoded?.br as Uint8Array)
+    expect(first.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(60_000)
+  })
+
   test('is not made of what does not compile', async () => {
-    expect(bundleOf('import "./gone.ts"')).rejects.toThrow()
+    await expect(bundleOf('import "./late.ts"\nconst a = (')).rejects.toThrow(/index\.tsx:2:\d+: Unexpected end of file/)
+    await expect(bundleOf('import "./gone.ts"')).rejects.toThrow(/index\.tsx:1:\d+: Could not resolve: "\.\/gone\.ts"/)
   })
 })

@@ -142,8 +142,9 @@ const product = {
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
 }
-const before = textOf(product)
-const changed = (change: Partial<ProductText>) => changeBody({ ...before, ...change }, before, 'USD')
+const terms = { currency: 'USD', zone: 'Asia/Ulaanbaatar' }
+const before = textOf(product, 'Asia/Ulaanbaatar')
+const changed = (change: Partial<ProductText>) => changeBody({ ...before, ...change }, before, terms)
 
 describe('what is sent of a product', () => {
   test('is nothing where nothing was typed: not even the seconds of its publication go', () => {
@@ -155,6 +156,7 @@ describe('what is sent of a product', () => {
       title: 'Shirts',
       seo: { title: 'Shirts of linen', description: null },
     })
+    expect(changed({ publishedAt: '2026-02-03T08:30' }).body).toEqual({ publishedAt: '2026-02-03T00:30:00.000Z' })
     expect(changed({ showing: 'never' }).body).toEqual({ publishedAt: null })
   })
 
@@ -202,7 +204,7 @@ describe('what is sent of a product', () => {
       rows: [{ key: 'a', places: {}, ...blankVariant, price: '12', onHand: '٤' }],
       pictures: [{ key: 'new-1', url: 'http://127.0.0.1/media/x', alt: ' ', width: 1, height: 1 }],
     }
-    const { body, wrong } = createBody(text, 'JPY')
+    const { body, wrong } = createBody(text, { ...terms, currency: 'JPY' })
     expect(wrong).toEqual({})
     expect(body).toMatchObject({ title: 'Mug', options: [], images: [{ alt: null }] })
     expect(body.variants).toMatchObject([{ price: { amount: 12, currency: 'JPY' }, onHand: 4, optionValues: [], imageId: null }])
@@ -214,7 +216,7 @@ describe('what is sent of a product', () => {
     const rows = before.rows.map((one) => ({ ...one, picture: 'new-1' }))
     const text = { ...before, pictures, rows }
     const now = { ...product, images: [...product.images, { ...product.images[0], id: 'img_2' }] } as typeof product
-    expect(changeBody(text, before, 'USD').body.variants).toEqual([{ id: 'var_S', imageId: null }, { id: 'var_M' }])
+    expect(changeBody(text, before, terms).body.variants).toEqual([{ id: 'var_S', imageId: null }, { id: 'var_M' }])
     expect(laterPictures(text, now)).toEqual([
       { id: 'var_S', imageId: 'img_2' },
       { id: 'var_M', imageId: 'img_2' },

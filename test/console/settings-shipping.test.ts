@@ -11,6 +11,7 @@ import {
 } from '../../src/console/screens/settings-shipping/methods.domain.ts'
 import { provincesOf } from '../../src/lib/provinces.ts'
 import { testApp } from '../support/app.ts'
+import { storeIn } from '../support/carts.ts'
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
 
@@ -34,9 +35,9 @@ const methods: Method[] = [
 
 test('what a cart would see is what the API offers it, in prices and in order, wherever it goes and whatever it weighs', async () => {
   await using app = await testApp()
-  const { token, shop, publishableKey: key } = await app.merchant()
-  expect((await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: methods } })).status).toBe(200)
-  const served = (await app.call('GET', `/shops/v2/public/name/${shop.name}/countries`)).body.data as {
+  const store = await storeIn(app)
+  await store.ships(...methods)
+  const served = (await app.call('GET', `/shops/v2/public/name/${store.shop.name}/countries`)).body.data as {
     code: string
     provinces: { code: string; name: string }[]
   }[]
@@ -54,19 +55,13 @@ test('what a cart would see is what the API offers it, in prices and in order, w
   let offered = 0
   for (const [nth, weightGrams] of weights.entries()) {
     for (const amount of worths) {
-      const variants = [{ price: usd(amount), weightGrams, requiresShipping: true }]
-      const product = await app.call('POST', '/product-v2', {
-        token,
-        body: { title: `${weightGrams} ${amount}`, status: 'ACTIVE', variants },
-      })
-      expect(product.status).toBe(201)
-      const cart = (await app.call('POST', '/cart', { key, body: {} })).body.id
-      const items = { items: [{ variantId: product.body.variants[0].id, quantity: 1 }] }
-      expect((await app.call('PATCH', `/cart/${cart}`, { key, body: items })).status).toBe(200)
+      const variantId = await store.variant(`${weightGrams} ${amount}`, amount, { weightGrams, requiresShipping: true })
+      const { id: cart } = (await store.guest.begin()).body
+      expect((await store.guest.add(cart, variantId)).status).toBe(201)
       for (const [countryCode, province] of [places[nth], ...places.slice(0, 3), places.at(-1)].filter((one) => one !== undefined)) {
         const shippingAddress = { name: 'A', line1: 'B', city: 'C', postalCode: '1', countryCode, province }
-        expect((await app.call('PATCH', `/cart/${cart}`, { key, body: { shippingAddress } })).status).toBe(200)
-        const answer = (await app.call('GET', `/cart/${cart}/shipping-options`, { key })).body
+        expect((await store.guest.change(cart, { shippingAddress })).status).toBe(200)
+        const answer = (await store.guest.call('GET', `/cart/${cart}/shipping-options`)).body
         const seen = seenBy(methods, { grams: weightGrams, amount: usd(amount), to: { countryCode, province } }, table)
         const here = seen.flatMap(({ method: { code, title }, price }) => (price ? [{ code, title, amount: price }] : []))
         expect([weightGrams, amount, countryCode, province, here]).toEqual([weightGrams, amount, countryCode, province, answer.data])

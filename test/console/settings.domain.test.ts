@@ -3,37 +3,30 @@ import { describe, expect, test } from 'bun:test'
 import { changedFields, shopChange, textsOfShop } from '../../src/console/screens/settings/shop.domain.ts'
 import { accountBody, modeMeant } from '../../src/console/screens/settings-payments/account.domain.ts'
 import { methods, methodsOf, textsOfMethods, waysOf } from '../../src/console/screens/settings-payments/methods.domain.ts'
-import {
-  bpsTyped,
-  duplicateOf,
-  percentText,
-  placeOf,
-  rateOf,
-  textsOfRate,
-  withRate,
-} from '../../src/console/screens/settings-taxes/rates.domain.ts'
+import { duplicateOf, placeOf, rateOf, textsOfRate, withRate } from '../../src/console/screens/settings-taxes/rates.domain.ts'
 
-const shop = {
-  ...{
-    id: 'shop_1',
-    name: 'tea',
-    title: 'Tea',
-    description: 'Leaves',
-    logoUrl: null,
-    currency: 'KWD',
-    country: 'KW',
-    mode: 'TEST' as const,
-    status: 'ACTIVE' as const,
-  },
+const shop: Parameters<typeof textsOfShop>[0] = {
+  id: 'shop_1',
+  name: 'tea',
+  title: 'Tea',
+  description: 'Leaves',
+  logoUrl: null,
+  currency: 'KWD',
+  country: 'KW',
+  mode: 'TEST',
+  status: 'ACTIVE',
   contact: { email: 'tea@example.com', phone: null },
   address: { line1: '1 Street', line2: null, city: 'Kuwait', province: null, postalCode: null, countryCode: 'KW' },
-  ...{ storefrontOrigins: ['https://tea.example'], showQuantity: false, timeZone: 'Asia/Kuwait' },
+  storefrontOrigins: ['https://tea.example'],
+  showQuantity: false,
+  timeZone: 'Asia/Kuwait',
   pages: { order: null, reset: 'https://tea.example/reset', verify: null, invitation: null },
-  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
-} as const
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+}
 
 describe('the shop', () => {
-  const before = textsOfShop({ ...shop, storefrontOrigins: [...shop.storefrontOrigins] })
+  const before = textsOfShop(shop)
 
   test('nothing typed is nothing to send', () => {
     expect(changedFields(before, { ...before })).toEqual([])
@@ -115,23 +108,6 @@ describe('ways to pay', () => {
 })
 
 describe('tax rates', () => {
-  test('percentages are typed and shown to the hundredth, and nothing finer is', () => {
-    for (const [bps, text] of [
-      [0, '0'],
-      [5, '0.05'],
-      [50, '0.5'],
-      [725, '7.25'],
-      [1000, '10'],
-      [1250, '12.5'],
-      [10_000, '100'],
-    ] as const) {
-      expect([bps, percentText(bps)]).toEqual([bps, text])
-      expect(bpsTyped(text)).toBe(bps)
-    }
-    expect([' 7,25 ', '20 %', '20%', '5.5'].map(bpsTyped)).toEqual([725, 2000, 2000, 550])
-    expect(['', 'x', '-1', '100.01', '7.255', '1e2', '٢٠'].map(bpsTyped)).toEqual(Array(7).fill(undefined))
-  })
-
   test('a rate comes back as it was', () => {
     for (const rate of [
       { country: 'US', region: 'CA', rateBps: 725, inclusive: false },

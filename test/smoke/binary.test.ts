@@ -83,6 +83,7 @@ describe.skipIf(!binary)('the binary', () => {
     const folder = temporaryDir()
     const status = await serving(folder, ['demo'], async (url, said) => {
       expect(said).toContain('merchant@demo.example')
+      expect(said).toContain(`Console           ${url}/console`)
       const list = (await (await fetch(`${url}/product-v2/public/shop/demo`)).json()) as { total: number; data: { id: string }[] }
       expect(list.total).toBe(24)
       expect((await fetch(`${url}/product-v2/public/${list.data[0]?.id}`)).status).toBe(200)
@@ -159,6 +160,12 @@ describe.skipIf(!binary)('the binary', () => {
     expect((await run(folder, ['setup', '--email', 'root@example.com', '--another'], 'a-long-password\n')).status).toBe(0)
     const checked = await run(folder, ['check'])
     expect([checked.status, checked.err]).toEqual([0, ''])
+  })
+
+  test('the binary carries the console, and nothing that bundles it', async () => {
+    const bytes = Buffer.from(await Bun.file(binary ?? '').arrayBuffer())
+    expect(bytes.includes('this program was compiled without the console')).toBe(true)
+    expect(bytes.includes('the bundler made no script of')).toBe(false)
   })
 
   test('the binary explains itself and prints the document without touching the disk', async () => {

@@ -36,7 +36,9 @@ export async function openConsole(settings: Record<string, string> = {}, options
     /** The origin: `http://127.0.0.1:…`. */
     url: serving.url,
     async [Symbol.asyncDispose]() {
+      // Pages that follow events would be waited for.
       await serving.server.stop(true)
+      await serving.stop()
       await app.close()
     },
   }

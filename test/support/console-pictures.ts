@@ -15,7 +15,7 @@ import { closeBrowser } from './visit.ts'
 
 const root = join(import.meta.dir, '../..')
 /** What README.md begins with: small enough that nobody waits for it. */
-const readmePicture = { path: 's/demo', file: 'docs/console.png', bytesMax: 150_000 }
+const readmePicture = { path: 's/demo', file: 'docs/console.png', size: { width: 1280, height: 1000 }, bytesMax: 150_000 }
 
 const { values, positionals: parts } = parseArgs({
   args: Bun.argv.slice(2),
@@ -41,13 +41,18 @@ const { app, url, merchant, operator, shopName } = console
 /** Somebody who is logged in, and reads lists as they do. */
 async function enter(as: { email: string; password: string }) {
   const visitor = await consoleVisitor(url, { language: values.language as NonNullable<VisitorOptions['language']> })
+  await visitor.page.command('Emulation.setScrollbarsHidden', { hidden: true })
   await visitor.go()
   await visitor.signIn(as)
   const { body } = await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })
   return { visitor, ask: async (path: string) => (await app.call('GET', path, { token: body.data.accessToken })).body }
 }
 
-const nameOf = ({ path }: ListedScreen) => path.replace(/^\/(s\/:shop)?/, '').replaceAll(/[^a-z]+/gi, '-').replace(/^-/, '') || 'home'
+const nameOf = ({ path }: ListedScreen) =>
+  path
+    .replace(/^\/(s\/:shop)?/, '')
+    .replaceAll(/[^a-z]+/gi, '-')
+    .replace(/^-/, '') || 'home'
 
 async function takeAll(): Promise<void> {
   const wanted = (await listedScreens()).filter(({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)))
@@ -73,6 +78,7 @@ async function takeAll(): Promise<void> {
 
 async function takeOne(): Promise<void> {
   const { visitor } = await enter(merchant)
+  await visitor.page.command('Emulation.setDeviceMetricsOverride', { ...readmePicture.size, deviceScaleFactor: 1, mobile: false })
   await visitor.go(readmePicture.path)
   await visitor.heading(/./)
   await visitor.settled()

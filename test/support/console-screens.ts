@@ -33,6 +33,7 @@ const lists: Readonly<Record<string, string>> = {
   '/net/lenders/:id': '/admin/lenders',
   '/net/methodologies/:id': '/admin/methodologies',
   '/net/providers/:id': '/admin/service-providers',
+  '/net/wallets/:id': '/admin/platform-wallets',
 }
 const words: Readonly<Record<string, string>> = {
   '/s/:shop/settings/payments/:processor': 'stripe',

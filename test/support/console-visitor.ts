@@ -43,8 +43,8 @@ const stopsMax = 400
 /** Each takes longer than a look. */
 const asksMax = 1_000
 
-/** That nobody is logged in yet is found out by asking. Until the events are merged, that there are none as well. */
-const alwaysExpected = /^(POST \/console\/session 401|GET \/(v2|admin)\/events 404)$/
+/** That nobody is logged in yet is found out by asking. */
+const alwaysExpected = /^POST \/console\/session 401$/
 /** What a browser that runs no scripts makes of those that a page names. */
 const notForScripts = /^GET \/console\/assets\/[^ ]+\.js csp$/
 

@@ -63,7 +63,7 @@ export async function openVisit(width: Width, beside?: Page) {
       const found = (await page.evaluate(`axe.run('html', { resultTypes: ['violations'] }).then(({ violations }) =>
         violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
       const wide = (await page.evaluate(`document.documentElement.scrollWidth > document.documentElement.clientWidth
-        ? [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((one) => 'too wide: ' + one.outerHTML.slice(0, 120))
+        ? [...document.querySelectorAll('body *')].filter((one) => document.documentElement.dir === 'rtl' ? one.getBoundingClientRect().left < -1 : one.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((one) => 'too wide: ' + one.outerHTML.slice(0, 120))
         : []`)) as string[]
       return [...found, ...wide]
     },

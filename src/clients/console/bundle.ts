@@ -10,6 +10,9 @@ const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 const inBrotli = promisify(brotliCompress)
 const inGzip = promisify(gzip)
 
+/** How hard it is compressed: for a binary, which is built once, as hard as can be; from source, somebody waits for it. */
+const efforts = { some: { quality: 5, level: 6 }, all: { quality: 11, level: 9 } } as const
+
 /** The least that is worth a compressed twin, in bytes: below, it is saved nothing by it. */
 const worthCompressing = 256
 
@@ -26,9 +29,9 @@ type Metafile = {
 /**
  * Bundles, names by content and compresses.
  * @param from where else than in src/console the first file is; tests bundle what they wrote
- * @throws AggregateError where a source is wrong
+ * @throws where a source is wrong, and says in which line
  */
-export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
+export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {
   const options: Bun.BuildConfig = {
     entrypoints: [from],
     target: 'browser',
@@ -41,8 +44,10 @@ export async function bundleConsole(from = entryPoint): Promise<ConsoleFiles> {
     metafile: true,
     plugins: [oneCore(from)],
   }
-  const { outputs, metafile } = await Bun.build(options)
-  const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output)] as const))
+  const { outputs, metafile } = await Bun.build(options).catch((error: unknown) => {
+    throw error instanceof AggregateError ? new Error(inWords(error), { cause: error }) : error
+  })
+  const made = await Promise.all(outputs.map(async (output) => [basename(output.path), await fileOf(output, efforts[effort])] as const))
   for (const [name] of made) if (!consoleFileName.test(name)) throw new Error(`the console cannot serve a file of this kind: ${name}`)
   return { entry: entryOf(metafile as Metafile), files: new Map(made) }
 }
@@ -52,12 +57,19 @@ const coreModule = 'console:core'
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 const loaderOf = (file: string): 'ts' | 'tsx' => (file.endsWith('.tsx') ? 'tsx' : 'ts')
 
-/** The files of ours that a file imports, at once or on demand. */
+/** The files of ours that a file imports, at once or on demand. Of one that is wrong, or not there, the bundler tells. */
 function importsOf(file: string): { readonly file: string; readonly kind: string }[] {
-  return transpilers[loaderOf(file)]
-    .scanImports(readFileSync(file, 'utf8'))
+  return scanned(file)
     .filter(({ path }) => path.startsWith('.') && /\.tsx?$/.test(path))
     .map(({ path, kind }) => ({ file: join(dirname(file), path), kind }))
+}
+
+function scanned(file: string): Bun.Import[] {
+  try {
+    return transpilers[loaderOf(file)].scanImports(readFileSync(file, 'utf8'))
+  } catch {
+    return []
+  }
 }
 
 /**
@@ -96,13 +108,19 @@ function oneCore(first: string): Bun.BunPlugin {
   }
 }
 
-async function fileOf(output: Bun.BuildArtifact): Promise<ConsoleFile> {
+/** What the bundler says of each source that is wrong. */
+const inWords = ({ errors }: AggregateError): string =>
+  (errors as readonly { message: string; position?: { file: string; line: number; column: number } | null }[])
+    .map(({ message, position }) => (position ? `${position.file}:${position.line}:${position.column}: ${message}` : message))
+    .join('\n')
+
+async function fileOf(output: Bun.BuildArtifact, { quality, level }: (typeof efforts)[keyof typeof efforts]): Promise<ConsoleFile> {
   const body = new Uint8Array(await output.arrayBuffer())
   const contentType = contentTypeOf(output.path)
   if (contentType.startsWith('font/') || body.length < worthCompressing) return { body, contentType }
   const [br, zipped] = await Promise.all([
-    inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-    inGzip(body, { level: 9 }),
+    inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+    inGzip(body, { level }),
   ])
   return { body, contentType, encoded: { br: new Uint8Array(br), gzip: new Uint8Array(zipped) } }
 }

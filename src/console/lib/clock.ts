@@ -1,4 +1,5 @@
 /** What time it is on the server: the clock here may be wrong. */
+import { type Signal, signal } from '@preact/signals'
 
 let aheadMs = 0
 
@@ -16,3 +17,16 @@ export const serverNow = (): number => Date.now() + aheadMs
 const dayMs = 86_400_000
 /** A day of the API, so many days before today's (UTC). */
 export const daysAgo = (days: number): string => new Date(serverNow() - days * dayMs).toISOString().slice(0, 10)
+
+const passingMs = 10_000
+let ticks: Signal<number> | undefined
+/** Changes every ten seconds, for what says how long ago something was. */
+export function passing(): Signal<number> {
+  if (ticks) return ticks
+  const made = signal(0)
+  setInterval(() => {
+    if (document.visibilityState === 'visible') made.value++
+  }, passingMs)
+  ticks = made
+  return made
+}

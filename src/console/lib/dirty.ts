@@ -3,6 +3,9 @@ const held = new Set<symbol>()
 
 export const isDirty = (): boolean => held.size > 0
 
+/** It is to be lost: somebody was asked. */
+export const forgetDirty = (): void => held.clear()
+
 /** Says whether something here waits to be sent. */
 export function holdDirty(name: symbol, dirty: boolean): void {
   if (dirty) held.add(name)

@@ -1,5 +1,5 @@
 /** Records by what somebody types, for pickers. */
-import type { Choice } from '../ui/picker.tsx'
+import type { Choice } from '../lib/choice.ts'
 import { api, ok, type Schema } from './api.ts'
 
 const eachMax = 12
@@ -34,6 +34,18 @@ export const collectionChoice = (of: Schema<'Collection'>): Found<Schema<'Collec
   detail: of.handle,
   of,
 })
+export const shopChoice = (of: Schema<'AdminShop'>): Found<Schema<'AdminShop'>> => ({
+  id: of.id,
+  text: of.title || of.name,
+  detail: of.name,
+  of,
+})
+/** Shops of the network, for operators. */
+export async function findShops(q: string, signal: AbortSignal): Promise<readonly Found<Schema<'AdminShop'>>[]> {
+  const { data } = await ok(api.GET('/admin/shops', { params: { query: { ...(q && { q }), limit: eachMax } }, signal }))
+  return data.map(shopChoice)
+}
+
 const pageMax = 100
 const pagesMax = 20
 /** Collections of the shop. The API does not search them: they are read page by page until enough fit. */

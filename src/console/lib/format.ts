@@ -23,20 +23,30 @@ const moneyFormat = kept((currency) => {
   return new Intl.NumberFormat(language, { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
 
+/** A sign such as US$ stays together in a text that goes from right to left. */
+const sign = language === 'ar' ? (text: string) => `\u2066${text}\u2069` : (text: string) => text
+
 /** An amount of minor units, exactly: it is formatted as a decimal text and never becomes a fraction. */
 export const money = ({ amount, currency }: Money): string =>
-  moneyFormat(currency).format(moneyText({ amount, currency }) as unknown as number)
+  moneyFormat(currency)
+    .formatToParts(moneyText({ amount, currency }) as unknown as number)
+    .map(({ type, value }) => (type === 'currency' ? sign(value) : value))
+    .join('')
 
 const plain = new Intl.NumberFormat(language)
 export const number = (value: number): string => plain.format(value)
-const dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD' })
+// Narrow: letters of the sign would be torn apart in texts from right to left.
+const dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
 /** Dollars as a number of the API's `…Usd` fields. */
 export const usd = (value: number): string => dollars.format(value)
 const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
 /** A part of one, such as 0.034, as a percentage. */
 export const percent = (value: number): string => ratio.format(value)
-
 const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
+const signed = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+/** The same of a change, with its sign where the language has it. */
+export const percentChange = (value: number): string => signed.format(value)
+
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
 export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
 
@@ -73,6 +83,14 @@ export function ago(iso: string, now: number = serverNow()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000
   const [unit, size] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
   return relative.format(Math.round(seconds / size), unit)
+}
+
+const spans = kept((unit) => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }))
+/** How long something took. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return spans('millisecond').format(Math.round(ms))
+  if (ms < 120_000) return spans('second').format(ms / 1_000)
+  return ms < 7_200_000 ? spans('minute').format(ms / 60_000) : spans('hour').format(ms / 3_600_000)
 }
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const

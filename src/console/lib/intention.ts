@@ -1,29 +1,9 @@
-/** What is to happen once, however often it is sent. */
-import { useRef } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { newKey } from './api.ts'
-import { Refused } from './refused.ts'
+import { type Once, once } from './once.ts'
 
-/**
- * Sends under one `Idempotency-Key` for as long as the same is asked and nobody knows what became of it. Something else, or the same again
- * after an answer, is another intention: a refusal is kept under its key, and would be answered again though its cause is gone.
- * @returns sends `what` by `send`, which gets the key
- */
-export function useIntention(): <T>(what: unknown, send: (key: string) => Promise<T>) => Promise<T> {
-  const held = useRef<{ readonly of: string; readonly key: string } | undefined>(undefined)
-  return async (what, send) => {
-    const of = JSON.stringify(what) ?? ''
-    if (held.current?.of !== of) held.current = { of, key: newKey() }
-    try {
-      const answer = await send(held.current.key)
-      held.current = undefined
-      return answer
-    } catch (error) {
-      if (isDecided(error)) held.current = undefined
-      throw error
-    }
-  }
+/** For a form that creates or moves something: see `once`. */
+export function useIntention(): Once {
+  const [mine] = useState(() => once(newKey))
+  return mine
 }
-
-/** Whether it certainly did not happen. The same key at work still says when to ask again. */
-const isDecided = (error: unknown): boolean =>
-  error instanceof Refused && error.status >= 400 && error.status < 500 && error.retryAfter === null

@@ -160,6 +160,18 @@ export function useLive(
   }, [key, everyMs])
 }
 
+/** Reads anew from time to time while somebody looks, for what changes without being told of. @param everyMs others mean that it is begun anew */
+export function useLooking(everyMs: number, reload: () => unknown): void {
+  const latest = useRef(reload)
+  latest.current = reload
+  useEffect(() => {
+    const looking = setInterval(() => {
+      if (document.visibilityState === 'visible' && session.value) void latest.current()
+    }, everyMs)
+    return () => clearInterval(looking)
+  }, [everyMs])
+}
+
 /** Calls back with each event of these names, for pages that show a progress. */
 export function useEvents(names: readonly string[], listener: Listener): void {
   const latest = useRef(listener)

@@ -1,7 +1,7 @@
 /** Countries, currencies and time zones for choosing: codes from one place, names in the reader's language. */
 import { countryCodes } from '../../lib/country-code.ts'
 import { currencies } from '../../lib/money.ts'
-import type { Choice } from '../ui/picker.tsx'
+import type { Choice } from '../lib/choice.ts'
 import { country } from './format.ts'
 import { language } from './words.ts'
 

@@ -1,5 +1,5 @@
 /** What of a page stands in its address: filters, pages, windows. A link brings the same page up again. */
-import { useLocation } from 'preact-iso/router'
+import { useLocation, useRoute } from 'preact-iso/router'
 
 export type Query = {
   readonly of: Readonly<Record<string, string>>
@@ -11,7 +11,9 @@ export type Query = {
 }
 
 export function useQuery(): Query {
-  const { path, query, route } = useLocation()
+  // Of the screen's own address: while the next one is on its way, this one does not read anew by that of the next.
+  const { path, query } = useRoute()
+  const { route } = useLocation()
   function href(change: Readonly<Record<string, string | undefined>>): string {
     const { page: _, ...kept } = query
     const next = Object.entries({ ...kept, ...change }).filter((entry): entry is [string, string] => !!entry[1])

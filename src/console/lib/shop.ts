@@ -24,3 +24,10 @@ export function shopChanged(changed: Partial<Place> & { id: string }): void {
 export const at = (...parts: string[]): string => `/console/s/${[shopName.value ?? '', ...parts].map(encodeURIComponent).join('/')}`
 /** The address of a page of the operator's. */
 export const net = (...parts: string[]): string => `/console/net/${parts.map(encodeURIComponent).join('/')}`
+
+const lastShop = 'souk-console-shop'
+/** Notes the shop that the page is about: one begins in it next time. */
+export function rememberShop(): void {
+  if (shop.value) localStorage.setItem(lastShop, shop.value.name)
+}
+export const lastShopName = (): string | null => localStorage.getItem(lastShop)

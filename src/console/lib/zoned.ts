@@ -57,3 +57,7 @@ export function wallMoment(text: string, zone: string): string | null | undefine
   const fits = [most, least].find((offset) => utcOf(wallOf(wanted - offset, zone)) === wanted)
   return new Date(wanted - (fits ?? least)).toISOString()
 }
+
+/** The same of a field that showed a moment before: one that was not touched stays to the second, which the field does not show. */
+export const wallKept = (text: string, before: string | null, zone: string): string | null | undefined =>
+  text === wallText(before, zone) ? before : wallMoment(text, zone)

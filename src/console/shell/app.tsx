@@ -1,10 +1,10 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
-import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
-import { isDirty } from '../lib/dirty.ts'
+import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
+import { forgetDirty, isDirty } from '../lib/dirty.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, session, shops, standing } from '../lib/session.ts'
-import { role, shop, shopName } from '../lib/shop.ts'
+import { lastShopName, role, shop, shopName } from '../lib/shop.ts'
 import { isOutdated } from '../lib/version.ts'
 import { c } from '../lib/words/common.ts'
 import { screens } from '../screens.ts'
@@ -26,21 +26,39 @@ export const App = () => (
   </LocationProvider>
 )
 
-/** Asks before links take one away from what was typed. */
+const leaving = () =>
+  confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true })
+
+/** Asks before a link, or the browser's back and forward, take one away from what was typed. */
 function Leaving() {
-  const { route } = useLocation()
-  useEffect(() => {
-    async function ask(event: MouseEvent): Promise<void> {
+  const { route, url } = useLocation()
+  const here = useRef(url)
+  here.current = url
+  // Before the router's own, which a child's layout effect comes before.
+  useLayoutEffect(() => {
+    async function onClick(event: MouseEvent): Promise<void> {
       if (!isDirty() || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
       const link = event.composedPath().find((one): one is HTMLAnchorElement => one instanceof HTMLAnchorElement && one.href !== '')
       if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
       event.preventDefault()
       event.stopImmediatePropagation()
-      if (await confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true }))
-        route(link.href.slice(location.origin.length))
+      if (await leaving()) route(link.href.slice(location.origin.length))
     }
-    addEventListener('click', ask, { capture: true })
-    return () => removeEventListener('click', ask, { capture: true })
+    async function onPopState(event: PopStateEvent): Promise<void> {
+      if (!isDirty()) return
+      event.stopImmediatePropagation()
+      // The browser has gone already: it is taken back to where what was typed is, and goes again once one wants to.
+      history.pushState(null, '', here.current)
+      if (!(await leaving())) return
+      forgetDirty()
+      history.back()
+    }
+    addEventListener('click', onClick, { capture: true })
+    addEventListener('popstate', onPopState)
+    return () => {
+      removeEventListener('click', onClick, { capture: true })
+      removeEventListener('popstate', onPopState)
+    }
   }, [route])
   return null
 }
@@ -99,7 +117,8 @@ function guarded(screen: Screen): () => preact.JSX.Element {
   if (known) return known
   const Component = screen.component
   const made = () => {
-    const { path } = useLocation()
+    // Its own path: while another screen is on its way, this one stays as it is.
+    const { path } = useRoute()
     if (screen.area === 'shop' && !shop.value) return <Missing />
     if (screen.area === 'net' && !isOperator.value) return <NotYours />
     if (screen.roles && !(role.value && screen.roles.includes(role.value))) return <NotYours />
@@ -121,13 +140,11 @@ const NotYours = () => (
   </Page>
 )
 
-const lastShop = 'souk-console-shop'
-
 /** Where one begins: the operator at the network, a merchant in the shop that they were in last. */
 function Start() {
   const { route } = useLocation()
   const places = shops.value
-  const before = places.find(({ name }) => name === localStorage.getItem(lastShop))
+  const before = places.find(({ name }) => name === lastShopName())
   const only = places.length === 1 ? places[0] : before
   const to = isOperator.value ? '/console/net' : only ? `/console/s/${encodeURIComponent(only.name)}` : undefined
   useEffect(() => {
@@ -156,9 +173,4 @@ function Start() {
       </ul>
     </Page>
   )
-}
-
-/** Which shop to begin with next time. */
-export function rememberShop(): void {
-  if (shop.value && session.value) localStorage.setItem(lastShop, shop.value.name)
 }

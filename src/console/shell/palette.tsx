@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { api, ok } from '../lib/api.ts'
 import { at, role, shop } from '../lib/shop.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { hrefOf, menu, nameOf } from './frame.tsx'
+import { hrefOf, menu, nameOf } from './menu.ts'
 import { s } from './words.ts'
 
 const isOpen = signal(false)
@@ -123,7 +123,7 @@ function Open() {
       <div class="palette">
         <input
           ref={field}
-          type="search"
+          type="text"
           {...({ role: 'combobox' } as object)}
           aria-expanded={found.length > 0}
           aria-controls={`${id}-list`}

@@ -1,9 +1,10 @@
 /** Small things that many screens show. */
 import type { ComponentChildren } from 'preact'
-import { type Money as Amount, ago, moment, money, percent } from '../lib/format.ts'
+import { passing } from '../lib/clock.ts'
+import { type Money as Amount, ago, moment, money, percentChange } from '../lib/format.ts'
 import { c, stateName } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import { notify } from './toast.tsx'
+import { notify } from '../lib/notices.ts'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
 
@@ -34,6 +35,9 @@ const tones: Readonly<Record<string, Tone>> = {
   INVITED: 'info',
   SUBMITTED: 'info',
   TEST: 'warn',
+  PENDING_KYB: 'warn',
+  PENDING_REVIEW: 'warn',
+  REVOKED: 'bad',
   FAILED: 'bad',
   REJECTED: 'bad',
   LOST: 'bad',
@@ -49,18 +53,21 @@ export const State = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; t
 export const Money = ({ of }: { of: Amount }) => <data value={of.amount}>{money(of)}</data>
 
 /** A moment; the exact one where one points at it. @param short how long ago */
-export const When = ({ at, short }: { at: string; short?: boolean }) => (
-  <time dateTime={at} title={moment(at)}>
-    {short ? ago(at) : moment(at)}
-  </time>
-)
+export function When({ at, short }: { at: string; short?: boolean }) {
+  // Read, so that it is drawn anew as time goes by.
+  if (short) void passing().value
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {short ? ago(at) : moment(at)}
+    </time>
+  )
+}
 
 /** By how much something is more than it was before, as a part of one. */
 export const Change = ({ of }: { of: number | null | undefined }) =>
   of == null ? null : (
     <span class={of >= 0 ? 'change up' : 'change down'}>
-      {of >= 0 ? '+' : ''}
-      {percent(of)}
+      <bdi>{percentChange(of)}</bdi>
     </span>
   )
 

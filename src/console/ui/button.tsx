@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
-import { showProblem } from './toast.tsx'
+import { showProblem } from '../lib/notices.ts'
 
 type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
 type Common = { readonly kind?: Kind; readonly icon?: IconName; readonly children?: ComponentChildren; readonly label?: string }

@@ -1,11 +1,23 @@
 /** Draws by uPlot; loaded when there is something to draw. */
 import uPlot from 'uplot'
 import { language } from '../lib/words.ts'
-import type { Series } from './plot.tsx'
+
+/** Values a day, one each; null where there is none. */
+export type Series = { readonly name: string; readonly values: readonly (number | null)[] }
 
 const heightPx = 180
 const dayLabels = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const colours = ['--series-1', '--series-2', '--series-3'] as const
+
+const labelFont = '12px system-ui, sans-serif'
+/** Room for the labels of an axis: amounts of one currency are long, of another short. */
+function widest(ctx: CanvasRenderingContext2D, labels: readonly string[]): number {
+  ctx.save()
+  ctx.font = labelFont
+  const width = Math.max(0, ...labels.map((label) => ctx.measureText(label).width))
+  ctx.restore()
+  return Math.ceil(width) + 18
+}
 
 /** @returns ends it */
 export function draw(
@@ -35,16 +47,16 @@ export function draw(
             ticks: { show: false },
             values: (_, at) =>
               at.map((one) => (Number.isInteger(one) && dates[one] ? dayLabels.format(new Date(`${dates[one]}T00:00:00Z`)) : '')),
-            font: '12px system-ui, sans-serif',
+            font: labelFont,
           },
           {
             stroke: colour('--soft'),
             side: isRtl ? 1 : 3,
-            size: 72,
+            size: ({ ctx }, values) => widest(ctx, values ?? []),
             grid: { stroke: colour('--line'), width: 1 },
             ticks: { show: false },
             values: (_, at) => at.map(format),
-            font: '12px system-ui, sans-serif',
+            font: labelFont,
           },
         ],
         series: [

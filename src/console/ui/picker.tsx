@@ -2,18 +2,11 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { Choice } from '../lib/choice.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
 import { ProblemText } from './problem.tsx'
 
-/** A record that may be chosen, as it is shown. */
-export type Choice = {
-  readonly id: string
-  readonly text: string
-  readonly detail?: string | undefined
-  /** Stands before it, such as a small picture. */
-  readonly before?: ComponentChildren
-}
 /** Records for what is typed; for nothing, the first ones. */
 export type Find<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>
 
@@ -82,6 +75,14 @@ export function Picker<Found extends Choice>({
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => list.current?.children[marked]?.scrollIntoView({ block: 'nearest' }), [marked])
 
+  // Whoever types and presses Enter at once means what will be found.
+  const isAwaited = useRef(false)
+  useEffect(() => {
+    if (!isFresh || !isAwaited.current) return
+    isAwaited.current = false
+    pick(found[0])
+  }, [looked, isFresh])
+
   function pick(one: Found | undefined): void {
     if (!one) return
     onPick(one)
@@ -96,8 +97,10 @@ export function Picker<Found extends Choice>({
       if (isOpen) setMarked(to)
       else setOpen(true)
       // With nothing marked Enter still never sends the form that this stands in.
-    } else if (event.key === 'Enter') pick(isOpen && isFresh ? found[marked] : undefined)
-    else if (event.key === 'Escape' && isOpen) {
+    } else if (event.key === 'Enter') {
+      if (isFresh) pick(isOpen ? found[marked] : undefined)
+      else isAwaited.current = isOpen && typed.trim() !== ''
+    } else if (event.key === 'Escape' && isOpen) {
       event.stopPropagation()
       setOpen(false)
     } else return
@@ -129,6 +132,7 @@ export function Picker<Found extends Choice>({
           onInput={({ currentTarget: { value } }) => {
             setTyped(value)
             setMarked(value.trim() === '' ? -1 : 0)
+            isAwaited.current = false
             setOpen(true)
           }}
           onKeyDown={onKeyDown}

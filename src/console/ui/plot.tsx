@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { day, number } from '../lib/format.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
+import type { Series } from './draw.ts'
 
-export type Series = { readonly name: string; readonly values: readonly (number | null)[] }
 
 /**
  * Values a day, drawn; or as a table, for whoever cannot see a drawing or wants the figures.

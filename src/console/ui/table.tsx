@@ -33,7 +33,7 @@ export function Table<Row>({
   href?: (row: Row) => string | undefined
 }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label={caption}>
+    <div class="table-box" tabIndex={0} role="group" aria-label={caption}>
       <table>
         <caption class="unseen">{caption}</caption>
         <thead>

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Session = Schema<'Session'>

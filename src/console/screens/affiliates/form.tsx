@@ -9,7 +9,7 @@ import { c, stateName } from '../../lib/words/common.ts'
 import { CheckField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Affiliate = Schema<'Affiliate'>

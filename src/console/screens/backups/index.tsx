@@ -1,12 +1,13 @@
 import { api, ok } from '../../lib/api.ts'
-import { bytes, number } from '../../lib/format.ts'
+import { bytes, duration, number } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
 import { useResource } from '../../lib/resource.ts'
+import { c } from '../../lib/words/common.ts'
 import { AsOf, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 const when = (at: string | null) => at && <When at={at} short />
@@ -38,7 +39,7 @@ export default function Backups() {
                   of={[
                     [w('last'), last ? <When at={last.at} /> : w('never')],
                     [w('size'), last && bytes(last.bytes)],
-                    [w('took'), last?.durationMs != null ? `${number(Math.round(last.durationMs / 100) / 10)} s` : undefined],
+                    [w('took'), last?.durationMs != null && duration(last.durationMs)],
                     [w('next'), when(nextAt)],
                     [w('failures'), number(failures)],
                   ]}
@@ -58,7 +59,7 @@ export default function Backups() {
               <Section title={w('shipping')}>
                 <Facts
                   of={[
-                    [w('shipping'), logShipping.isOn ? w('every', { n: logShipping.everySeconds ?? 0 }) : '–'],
+                    [w('shipping'), logShipping.isOn ? w('every', { n: logShipping.everySeconds ?? 0 }) : c('off')],
                     [w('shipped'), when(logShipping.shippedAt)],
                     [w('snapshots'), number(logShipping.snapshots)],
                     [w('failures'), number(logShipping.failures)],
@@ -77,7 +78,7 @@ export default function Backups() {
                     { key: 'age', title: w('age'), cell: ({ lastAt }) => (lastAt ? <When at={lastAt} short /> : w('never')) },
                     {
                       key: 'state',
-                      title: '',
+                      title: c('status'),
                       cell: ({ isLate: late, isRunning }) => (
                         <span class="row tight">
                           {isRunning && <State of="PENDING" text={w('running')} tone="info" />}

@@ -1,6 +1,74 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../blog/words.ts'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
+import { download } from '../../lib/download.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { at, mayManage } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { blogState } from './blog.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Blog = Schema<'Blog'>
+
+export const BlogStateOf = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }) => {
+  const state = blogState(of, serverNow())
+  return state === 'SCHEDULED' ? <State of={state} text={w('scheduled')} tone="info" /> : <State of={state} />
+}
+
+const columns = (): readonly Column<Blog>[] => [
+  { key: 'cover', title: w('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
+  { key: 'title', title: w('name'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
+  { key: 'state', title: c('status'), cell: (blog) => <BlogStateOf of={blog} /> },
+  { key: 'published', title: w('publishedAt'), cell: ({ publishedAt }) => publishedAt && <When at={publishedAt} /> },
+  { key: 'tags', title: w('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
+]
+
+export default function Articles() {
+  const query = useQuery()
+  const { q } = query.of
+  const blogs = useResource(JSON.stringify([q, query.page]), (signal) =>
+    ok(api.GET('/blogs', { params: { query: { ...(q && { q }), page: query.page } }, signal })),
+  )
+  const create = mayManage.value && (
+    <ButtonLink icon="plus" kind="primary" href={at('blog', 'new')}>
+      {w('add')}
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title={w('title')}
+      actions={
+        mayManage.value && (
+          <>
+            <Button icon="download" onPress={() => download(pathWith('/blogs', { q }), 'blog.csv', 'text/csv')}>
+              {c('download')}
+            </Button>
+            {create}
+          </>
+        )
+      }
+    >
+      <Filters query={query} search={w('search')} filters={[]} />
+      <Loaded of={blogs}>
+        {(list) =>
+          list.data.length === 0 && !q && query.page === 1 ? (
+            <Empty icon="book" title={w('none')} text={w('noneText')} action={create} />
+          ) : list.data.length === 0 ? (
+            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
+          ) : (
+            <>
+              <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('blog', id)} />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

@@ -1,13 +1,14 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { moment, number } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
+import { processorName } from '../../lib/processors.ts'
 import { useResource } from '../../lib/resource.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Breaker = Schema<'Breaker'>
@@ -23,18 +24,18 @@ export default function Breakers() {
   }
   async function isolate(processor: Breaker['processor']): Promise<void> {
     const sure = await confirm({
-      title: w('isolateOf', { name: processor }),
-      body: <p>{w('isolateText', { name: processor })}</p>,
+      title: w('isolateOf', { name: processorName(processor) }),
+      body: <p>{w('isolateText', { name: processorName(processor) })}</p>,
       action: w('isolate'),
       danger: true,
     })
     if (!sure) return
     await change(processor, 'isolate')
-    notify(w('done', { name: processor }), { undo: () => change(processor, 'restore') })
+    notify(w('done', { name: processorName(processor) }), { undo: () => change(processor, 'restore') })
   }
   async function restore(processor: Breaker['processor']): Promise<void> {
     await change(processor, 'restore')
-    notify(w('undone', { name: processor }))
+    notify(w('undone', { name: processorName(processor) }))
   }
   return (
     <Page title={w('title')} subtitle={w('hint')}>
@@ -44,14 +45,14 @@ export default function Breakers() {
             {data.map(({ processor, isolatedAt, hosts }) => (
               <Section
                 key={processor}
-                title={processor}
+                title={processorName(processor)}
                 actions={
                   isolatedAt ? (
-                    <Button label={w('restoreOf', { name: processor })} onPress={() => restore(processor)}>
+                    <Button label={w('restoreOf', { name: processorName(processor) })} onPress={() => restore(processor)}>
                       {w('restore')}
                     </Button>
                   ) : (
-                    <Button kind="danger" label={w('isolateOf', { name: processor })} onPress={() => isolate(processor)}>
+                    <Button kind="danger" label={w('isolateOf', { name: processorName(processor) })} onPress={() => isolate(processor)}>
                       {w('isolate')}
                     </Button>
                   )
@@ -62,7 +63,7 @@ export default function Breakers() {
                   <p class="hint">{w('noHosts')}</p>
                 ) : (
                   <Table
-                    caption={processor}
+                    caption={processorName(processor)}
                     rows={hosts}
                     rowKey={({ host }) => host}
                     columns={[

@@ -1,7 +1,8 @@
 import { api, ok } from '../../lib/api.ts'
 import { moment, number } from '../../lib/format.ts'
-import { useLive } from '../../lib/live.ts'
+import { useLive, useLooking } from '../../lib/live.ts'
 import { useResource } from '../../lib/resource.ts'
+import { c } from '../../lib/words/common.ts'
 import { Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -14,6 +15,7 @@ const block = (at: number | null) => (at === null ? '–' : number(at))
 
 export default function Chains() {
   const chains = useResource('chains', (signal) => ok(api.GET('/admin/operations/chains', { signal })))
+  useLooking(15_000, chains.reload)
   useLive(['chain.*', 'job.finished'], chains.reload)
   return (
     <Page title={w('title')}>
@@ -64,7 +66,7 @@ export default function Chains() {
                         { key: 'host', title: w('nodes'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
                         {
                           key: 'state',
-                          title: '',
+                          title: c('status'),
                           cell: ({ state, restsUntil, inUse }) => (
                             <span class="row tight">
                               <State of={state} text={w(state)} tone={tones[state]} />

@@ -1,6 +1,7 @@
 /** What is typed about a collection, and what is sent of it. */
 import type { Schema } from '../../lib/api.ts'
 import type { paths } from '../../lib/schema.d.ts'
+import { wallMoment, wallText } from '../../lib/zoned.ts'
 
 type Collection = Schema<'Collection'>
 export type CreateBody = NonNullable<paths['/collection-v2']['post']['requestBody']>['content']['application/json']
@@ -31,33 +32,29 @@ export const blank: CollectionText = {
   publishedAt: '',
 }
 
-/** @param localMoment a moment as a field of the browser's has it */
-export const textOf = (
-  { title, handle, descriptionHtml, image, publishedAt }: Collection,
-  localMoment: (iso: string) => string,
-): CollectionText => ({
+/** @param zone of the shop's clock */
+export const textOf = ({ title, handle, descriptionHtml, image, publishedAt }: Collection, zone: string): CollectionText => ({
   ...{ title, handle, descriptionHtml },
   imageUrl: image?.url ?? '',
   imageAlt: image?.alt ?? '',
   showing: publishedAt === null ? 'never' : 'at',
-  publishedAt: publishedAt === null ? '' : localMoment(publishedAt),
+  publishedAt: wallText(publishedAt, zone),
 })
 
 const imageOf = ({ imageUrl, imageAlt }: CollectionText): { url: string; alt: string | null } | null =>
   imageUrl === '' ? null : { url: imageUrl, alt: imageAlt.trim() || null }
 
-function read(text: CollectionText): { publishedAt: string | null | undefined; wrong: Wrong } {
+function read(text: CollectionText, zone: string): { publishedAt: string | null | undefined; wrong: Wrong } {
   const required: Wrong = text.title.trim() === '' ? { title: 'required' } : {}
   if (text.showing === 'never') return { publishedAt: null, wrong: required }
   if (text.showing === 'now') return { publishedAt: undefined, wrong: required }
-  const at = new Date(text.publishedAt)
-  if (text.publishedAt === '' || Number.isNaN(at.getTime()))
-    return { publishedAt: undefined, wrong: { ...required, publishedAt: 'notMoment' } }
-  return { publishedAt: at.toISOString(), wrong: required }
+  const at = wallMoment(text.publishedAt, zone)
+  if (!at) return { publishedAt: undefined, wrong: { ...required, publishedAt: 'notMoment' } }
+  return { publishedAt: at, wrong: required }
 }
 
-export function createBody(text: CollectionText): Read<CreateBody> {
-  const { publishedAt, wrong } = read(text)
+export function createBody(text: CollectionText, zone: string): Read<CreateBody> {
+  const { publishedAt, wrong } = read(text, zone)
   const { title, descriptionHtml } = text
   const handle = text.handle.trim()
   const body = {
@@ -68,9 +65,9 @@ export function createBody(text: CollectionText): Read<CreateBody> {
   return { body, wrong }
 }
 
-/** What is to change: what is as it was is not sent. @param now when it is published "now", in milliseconds */
-export function changeBody(text: CollectionText, before: CollectionText, now: number): Read<ChangeBody> {
-  const { publishedAt, wrong } = read(text)
+/** What is to change: what is as it was is not sent. @param terms `now` is when it is published "now", in milliseconds, and the zone of the shop's clock */
+export function changeBody(text: CollectionText, before: CollectionText, { now, zone }: { now: number; zone: string }): Read<ChangeBody> {
+  const { publishedAt, wrong } = read(text, zone)
   const isChanged = (...names: readonly (keyof CollectionText)[]) => names.some((name) => text[name] !== before[name])
   const body: ChangeBody = {
     ...(isChanged('title') && { title: text.title }),

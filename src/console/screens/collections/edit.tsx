@@ -1,9 +1,11 @@
 import { useComputed, useSignal } from '@preact/signals'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, newKey, ok, type Schema, versioned } from '../../lib/api.ts'
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { draftOf, fill, textsOf } from '../../lib/draft.ts'
-import { localMoment } from '../../lib/moments.ts'
+import { timeZone } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { notify, showProblem } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
@@ -11,7 +13,6 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
-import { notify, showProblem } from '../../ui/toast.tsx'
 import { blank, type CollectionText, changeBody, createBody, textOf, type Wrong } from './draft.domain.ts'
 import { CollectionFields } from './fields.tsx'
 import { OrderedProducts } from './ordered-products.tsx'
@@ -50,14 +51,12 @@ function NewCollection() {
   const [draft] = useState(() => draftOf<CollectionText>(blank))
   const productIds = useSignal<readonly string[]>([])
   const [wrong, mark] = useState<Wrong>({})
-  const intention = useRef({ key: newKey(), of: '' })
+  const intend = useIntention()
   const dirty = useComputed(() => productIds.value.length > 0 || JSON.stringify(textsOf(draft)) !== JSON.stringify(blank))
   async function save(): Promise<void> {
-    const body = ready(createBody(textsOf(draft)), mark)
-    const of = JSON.stringify(body)
-    if (intention.current.of !== of) intention.current = { key: newKey(), of }
-    const { data, etag } = await versioned(
-      api.POST('/collection-v2', { params: { header: { 'idempotency-key': intention.current.key } }, body }),
+    const body = ready(createBody(textsOf(draft), timeZone()), mark)
+    const { data, etag } = await intend(body, (key) =>
+      versioned(api.POST('/collection-v2', { params: { header: { 'idempotency-key': key } }, body })),
     )
     const { id } = data as Schema<'Collection'>
     try {
@@ -117,16 +116,16 @@ function KnownCollection({ id }: { id: string }) {
 
 function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versioned) => void }) {
   const { id } = now.data
-  const [draft] = useState(() => draftOf<CollectionText>(textOf(now.data, localMoment)))
+  const [draft] = useState(() => draftOf<CollectionText>(textOf(now.data, timeZone())))
   const productIds = useSignal<readonly string[]>(now.data.productIds)
   const before = useSignal(now)
   const [wrong, mark] = useState<Wrong>({})
-  const was = useComputed(() => textOf(before.value.data, localMoment))
+  const was = useComputed(() => textOf(before.value.data, timeZone()))
   const hasOtherProducts = useComputed(() => productIds.value.join() !== before.value.data.productIds.join())
   const dirty = useComputed(() => hasOtherProducts.value || JSON.stringify(textsOf(draft)) !== JSON.stringify(was.value))
   function take(fresh: Versioned): void {
     before.value = fresh
-    fill(draft, textOf(fresh.data, localMoment))
+    fill(draft, textOf(fresh.data, timeZone()))
     productIds.value = fresh.data.productIds
   }
   useEffect(() => {
@@ -134,7 +133,7 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
   }, [now.etag])
 
   async function send(etag: string | undefined): Promise<Versioned> {
-    const body = ready(changeBody(textsOf(draft), was.value, Date.now()), mark)
+    const body = ready(changeBody(textsOf(draft), was.value, { now: Date.now(), zone: timeZone() }), mark)
     const wantsProducts = hasOtherProducts.value
     let version = etag
     if (Object.keys(body).length > 0) {
@@ -171,7 +170,7 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
 }
 
 function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Known): (readonly [string, string, string])[] {
-  const there = textOf(theirs, localMoment)
+  const there = textOf(theirs, timeZone())
   const names = [
     ['title', w('name')],
     ['handle', w('handle')],

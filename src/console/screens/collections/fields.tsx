@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Draft } from '../../lib/draft.ts'
+import { timeZone } from '../../lib/format.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
@@ -49,7 +50,7 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
               label={w('publishedAt')}
               type="datetime-local"
               bind={draft.publishedAt}
-              hint={w('publishedHint')}
+              hint={w('publishedHint', { zone: timeZone() })}
               error={wrong.publishedAt && w('notMoment')}
             />
           )}

@@ -12,7 +12,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 const shownFirst = 6

@@ -26,7 +26,7 @@ export function Cards({ customerId }: { customerId: string }) {
           ) : (
             <>
               <Table
-                caption={w('cards')}
+                caption={w('theirCards')}
                 rows={list.data}
                 rowKey={({ id }) => id}
                 href={({ id }) => at('gift-cards', id)}

@@ -110,7 +110,7 @@ function Orders({ of: { id } }: { of: Customer }) {
           ) : (
             <>
               <Table
-                caption={w('orders')}
+                caption={w('theirOrders')}
                 rows={list.data}
                 rowKey={(order) => order.id}
                 href={(order) => at('orders', order.id)}

@@ -5,7 +5,7 @@ import { Note } from '../../ui/bits.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 const goes = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const

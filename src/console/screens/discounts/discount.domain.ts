@@ -1,8 +1,8 @@
+import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
-import { moneyText, parseMoney } from '../../lib/format.ts'
+import type { Choice } from '../../lib/choice.ts'
 import { parsePercent, percentText } from '../../lib/percent.ts'
-import { wallMoment, wallText } from '../../lib/zoned.ts'
-import type { Choice } from '../../ui/picker.tsx'
+import { wallKept, wallText } from '../../lib/zoned.ts'
 
 type Discount = Schema<'Discount'>
 export type DiscountState = 'DISABLED' | 'ENDED' | 'USED_UP' | 'SCHEDULED' | 'ACTIVE'
@@ -102,8 +102,6 @@ const positive = (text: string, currency: string) => {
   const money = parseMoney(text, currency)
   return money && money.amount > 0 ? money : undefined
 }
-/** A moment that was not touched stays to the second, which the field does not show. */
-const momentOf = (text: string, before: string | null, zone: string) => (text === wallText(before, zone) ? before : wallMoment(text, zone))
 
 /**
  * What was typed, as the API takes it; or which fields are wrong, and how.
@@ -117,8 +115,8 @@ export function bodyOf(
   const valueBps = kind === 'PERCENT' ? parsePercent(typed.percent) || undefined : null
   const amount = kind === 'FIXED' ? positive(typed.amount, currency) : null
   const minSubtotal = typed.minSubtotal.trim() === '' ? null : positive(typed.minSubtotal, currency)
-  const startsAt = momentOf(typed.startsAt, before?.startsAt ?? null, zone)
-  const endsAt = momentOf(typed.endsAt, before?.endsAt ?? null, zone)
+  const startsAt = wallKept(typed.startsAt, before?.startsAt ?? null, zone)
+  const endsAt = wallKept(typed.endsAt, before?.endsAt ?? null, zone)
   const usageLimit = parseCount(typed.usageLimit)
   const perCustomerLimit = parseCount(typed.perCustomerLimit)
   const wrong: { -readonly [Field in keyof Wrong]: Wrong[Field] } = {}
@@ -162,13 +160,3 @@ export function bodyOf(
     },
   }
 }
-
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
-
-/** Of a body what differs from what is there: what is left out stays, so that an end that has passed needs not lie ahead again. */
-export const changesOf = (body: Body, before: Body): Partial<Body> =>
-  Object.fromEntries(bodyFields.filter((name) => !same(body[name], before[name])).map((name) => [name, body[name]])) as Partial<Body>
-
-/** Of a body what says something: what is null needs not be sent of a new one. */
-export const givenOf = <Of extends object>(body: Of): Of =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) as Of

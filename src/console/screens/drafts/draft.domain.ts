@@ -6,6 +6,9 @@ import type { Schema } from '../../lib/api.ts'
 type Draft = Schema<'DraftOrder'>
 type Postal = Schema<'PostalAddress'>
 
+/** A draft as it was read, with its version. */
+export type Versioned = { readonly data: Draft; readonly etag: string }
+
 /** A line as it is typed; what is shown of it comes along. */
 export type TypedLine = {
   readonly variantId: string

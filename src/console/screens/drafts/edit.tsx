@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, type Schema, versioned } from '../../lib/api.ts'
+import { api, versioned } from '../../lib/api.ts'
 import { useLive } from '../../lib/live.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at } from '../../lib/shop.ts'
 import { Note, State, When } from '../../ui/bits.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Done } from './done.tsx'
+import type { Versioned } from './draft.domain.ts'
 import { Editor } from './editor.tsx'
 import { Side } from './side.tsx'
 import { w } from './words.ts'
-
-export type Versioned = { readonly data: Schema<'DraftOrder'>; readonly etag: string }
 
 /** A draft order: a new one, one that is open, or what became of one. */
 export default function DraftPage() {
@@ -34,7 +34,8 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
     begun.value ??= read as Versioned
     return read as Versioned
   })
-  useLive(['order.*'], draft.reload)
+  const isGoing = useRef(false)
+  useLive(['order.*'], () => !isGoing.current && draft.reload())
   const known = draft.data.value
   const put = (now: Versioned) => {
     draft.put(now)
@@ -64,7 +65,13 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
             ) : (
               <Done of={now.data} />
             )}
-            <Side of={now.data} onChange={draft.reload} />
+            <Side
+              of={now.data}
+              onChange={draft.reload}
+              onGoing={(going) => {
+                isGoing.current = going
+              }}
+            />
           </div>
         )}
       </Loaded>

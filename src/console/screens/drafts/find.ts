@@ -1,6 +1,6 @@
 import { api, ok } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
 import { type Money, money, number } from '../../lib/format.ts'
-import type { Choice } from '../../ui/picker.tsx'
 import { detailOf } from './draft.domain.ts'
 import { w } from './words.ts'
 

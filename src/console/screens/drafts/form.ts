@@ -1,9 +1,9 @@
 /** The fields of a draft order, as signals. */
 import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
 import { customerChoice, type Found } from '../../lib/find.ts'
 import { type AddressForm, addressForm, addressOf } from '../../ui/address.tsx'
-import type { Choice } from '../../ui/picker.tsx'
 import type { Typed, TypedLine } from './draft.domain.ts'
 
 export type LineForm = Omit<TypedLine, 'quantity' | 'price'> & { readonly quantity: Signal<string>; readonly price: Signal<string> }

@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
 import { at } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Address } from '../../ui/address.tsx'
@@ -8,14 +9,13 @@ import { Copyable, Facts, Note, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { Totals } from '../orders/totals.tsx'
 import { w } from './words.ts'
 
 type Draft = Schema<'DraftOrder'>
 
-/** What a draft comes to, and how it gets to whoever pays it. */
-export const Side = ({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) => (
+/** What a draft comes to, and how it gets to whoever pays it. @param onGoing is told while it is deleted: nobody is to ask for it then */
+export const Side = ({ of, onChange, onGoing }: { of: Draft; onChange: () => Promise<void>; onGoing: (isGoing: boolean) => void }) => (
   <div class="stack">
     <Section title={w('comesTo')}>
       <TotalsOf of={of} />
@@ -27,7 +27,7 @@ export const Side = ({ of, onChange }: { of: Draft; onChange: () => Promise<void
     </Section>
     {of.status === 'OPEN' && <Passing of={of} onChange={onChange} />}
     <SaidByShopper of={of} />
-    <Deleting of={of} />
+    <Deleting of={of} onGoing={onGoing} />
   </div>
 )
 
@@ -97,7 +97,7 @@ function SaidByShopper({ of }: { of: Draft }) {
   )
 }
 
-function Deleting({ of }: { of: Draft }) {
+function Deleting({ of, onGoing }: { of: Draft; onGoing: (isGoing: boolean) => void }) {
   const { route } = useLocation()
   if (of.status === 'PENDING_PAYMENT' || of.status === 'COMPLETED') return null
   async function remove(): Promise<void> {
@@ -118,7 +118,13 @@ function Deleting({ of }: { of: Draft }) {
       }))
     )
       return
-    await api.DELETE('/v2/orders/drafts/{id}', { params: { path: { id: of.id }, header: { 'if-match': etag } } })
+    onGoing(true)
+    try {
+      await api.DELETE('/v2/orders/drafts/{id}', { params: { path: { id: of.id }, header: { 'if-match': etag } } })
+    } catch (refusal) {
+      onGoing(false)
+      throw refusal
+    }
     notify(w('deleted'))
     route(at('orders', 'drafts'), true)
   }

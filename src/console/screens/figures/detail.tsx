@@ -117,8 +117,8 @@ function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
       title={w('parts')}
       actions={
         of.parts.length > 0 && (
-          <Button icon="download" label={w('downloadParts')} onPress={keep}>
-            {c('download')}
+          <Button icon="download" onPress={keep}>
+            {w('downloadParts')}
           </Button>
         )
       }

@@ -38,7 +38,7 @@ async function readKpi(name: KpiName, shown: Window, signal: AbortSignal): Promi
 const changedBy: Readonly<Record<KpiName, readonly string[]>> = {
   gmv: ['order.confirmed'],
   'confirmed-orders': ['order.confirmed'],
-  'registered-users': [],
+  'registered-users': ['merchant.created'],
   'verified-shops': ['shop.verified'],
   'created-products': [],
   'refund-rate': ['order.confirmed'],

@@ -1,5 +1,5 @@
+import { parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
-import { parseMoney } from '../../lib/format.ts'
 import { wallMoment } from '../../lib/zoned.ts'
 
 type Card = Pick<Schema<'GiftCard'>, 'status' | 'expired' | 'usedUp'>

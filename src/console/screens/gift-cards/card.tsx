@@ -15,7 +15,7 @@ import { AreaField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { CardStateOf } from './list.tsx'
 import { w } from './words.ts'
 
@@ -82,7 +82,7 @@ export default function GiftCard() {
           <div class="columns">
             <Section title={w('moves')}>
               {data.transactionsCapped && <Note>{w('movesCapped', { n: data.transactions.length })}</Note>}
-              <Table caption={w('moves')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
+              <Table caption={w('movesList')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
             </Section>
             <div class="stack">
               <Section title={w('facts')}>

@@ -1,8 +1,9 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { day, money, number, percent } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
+import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, role, shop } from '../../lib/shop.ts'
 import { datesOf, windowOf } from '../../lib/window.ts'
@@ -22,7 +23,15 @@ export default function Home() {
   const overview = useResource(JSON.stringify([shown.days, query.of['from'], query.of['to']]), (signal) =>
     ok(api.GET('/shops/v2/overview', { params: { query: datesOf(shown) }, signal })),
   )
-  useLive(['order.*', 'stock.low'], overview.reload)
+  // Of many orders at once it is enough to see some of the steps.
+  useLive(['order.*', 'stock.low'], overview.reload, () => true, 1_500)
+  const error = overview.error.value
+  // After an upgrade the past is counted first: souk says when to ask again.
+  useEffect(() => {
+    if (!(error instanceof Refused) || !error.retryAfter) return
+    const again = setTimeout(overview.reload, error.retryAfter * 1_000)
+    return () => clearTimeout(again)
+  }, [error, overview])
   return (
     <Page title={shop.value?.title || shop.value?.name || w('title')} subtitle={w('subtitle')}>
       <Windows query={query} shown={shown} />

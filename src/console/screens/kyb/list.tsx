@@ -1,6 +1,61 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../kyb/words.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { country } from '../../lib/format.ts'
+import { cohortName, l } from '../../lib/lending.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { State, Tabs, When } from '../../ui/bits.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Kyb = Schema<'AdminKybRecord'>
+
+const statuses = ['PENDING', 'APPROVED', 'REJECTED'] as const satisfies readonly Kyb['status'][]
+/** In the address, in the place of a status. */
+const all = 'all'
+
+const columns = (): readonly Column<Kyb>[] => [
+  { key: 'name', title: w('name'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'cohort', title: l('cohort'), cell: ({ cohort }) => cohortName(cohort) },
+  { key: 'country', title: w('country'), cell: ({ country: code }) => country(code) },
+  { key: 'filed', title: w('filed'), cell: ({ createdAt }) => <When at={createdAt} short /> },
+  { key: 'decided', title: w('decided'), cell: ({ decidedAt }) => (decidedAt ? <When at={decidedAt} /> : '–') },
+]
+
+/** What merchants filed of their businesses; those that wait come first. */
+export default function Businesses() {
+  const query = useQuery()
+  const asked = query.of['status']
+  const status = asked === all ? undefined : (statuses.find((one) => one === asked) ?? 'PENDING')
+  const records = useResource(JSON.stringify([status, query.page]), (signal) =>
+    ok(api.GET('/admin/kyb', { params: { query: { page: query.page, ...(status && { status }) } }, signal })),
+  )
+  useLive(['kyb.*'], records.reload)
+  const tab = (value: string, text: string) => ({ href: query.href({ status: value }), text, current: (status ?? all) === value })
+  return (
+    <Page title={w('title')}>
+      <Tabs label={c('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, c('all'))]} />
+      <Loaded of={records}>
+        {(list) =>
+          list.data.length === 0 ? (
+            status === 'PENDING' ? (
+              <Empty icon="check" title={w('empty')} text={w('emptyText')} />
+            ) : (
+              <Empty icon="check" title={c('nothingFound')} text={c('nothingFoundText')} />
+            )
+          ) : (
+            <>
+              {list.pages > 1 && <p class="hint">{w('order')}</p>}
+              <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => net('kyb', id)} />
+              <Pager of={list} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
 }

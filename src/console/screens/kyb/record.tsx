@@ -1,6 +1,210 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../kyb/words.ts'
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import { api, ok, pathWith, Refused, type Schema } from '../../lib/api.ts'
+import { country } from '../../lib/format.ts'
+import { cohortName, l } from '../../lib/lending.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { language } from '../../lib/words.ts'
+import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { AreaField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { notify, showProblem } from '../../lib/notices.ts'
+import { Who } from '../../ui/who.tsx'
+import { restOf } from './shares.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Kyb = Schema<'AdminKybRecord'>
+type Decision = 'APPROVED' | 'REJECTED'
+/** What is being decided, as it stands in the address. */
+const decisions: Readonly<Record<string, Decision>> = { approve: 'APPROVED', reject: 'REJECTED' }
+
+/** One business as it was filed, with its owners and its history, and what is decided about it. */
+export default function Business() {
+  const id = useRoute().params['id'] ?? ''
+  const record = useResource(id, (signal) => ok(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
+  const query = useQuery()
+  const [isLate, setLate] = useState(false)
+  useLive(['kyb.*'], record.reload, ({ data }) => data['subject'] === id)
+  const of = record.data.value
+  const deciding = decisions[query.of['do'] ?? '']
+  const close = () => query.set({ do: undefined }, { replace: true })
+  return (
+    <Page
+      title={of?.legalName ?? w('record')}
+      back={{ href: net('kyb'), text: w('title') }}
+      {...(of && {
+        subtitle: <State of={of.status} />,
+        actions: of.status === 'PENDING' && (
+          <>
+            <ButtonLink kind="primary" href={query.href({ do: 'approve' })}>
+              {w('approve')}
+            </ButtonLink>
+            <ButtonLink kind="danger" href={query.href({ do: 'reject' })}>
+              {w('reject')}
+            </ButtonLink>
+          </>
+        ),
+      })}
+    >
+      {isLate && <Note tone="warn">{w('late')}</Note>}
+      <Loaded of={record}>{(filed) => <Filed of={filed} />}</Loaded>
+      {of && deciding && (
+        <Decide
+          of={of}
+          decision={deciding}
+          record={record}
+          onClose={close}
+          onLate={() => {
+            close()
+            setLate(true)
+          }}
+        />
+      )}
+    </Page>
+  )
 }
+
+const free = ['freeShops', 'freeLive', 'freeLending', 'freeCards'] as const
+
+/** Decides, once. Without `If-Match`: the only change of a record is its decision, and there is nothing to save over. */
+function Decide({
+  of,
+  decision,
+  record,
+  onClose,
+  onLate,
+}: {
+  of: Kyb
+  decision: Decision
+  record: Resource<Kyb>
+  onClose: () => void
+  onLate: () => void
+}) {
+  // Somebody else's decision does not take away what is typed: it is shown, and souk refuses a second one.
+  const [wasOpen] = useState(of.status === 'PENDING')
+  const reason = useSignal('')
+  const name = of.legalName.slice(0, 80)
+  async function decide(): Promise<void> {
+    try {
+      const body = { decision, reason: reason.value.trim() || null }
+      record.put(await ok(api.POST('/admin/kyb/{id}/decision', { params: { path: { id: of.id } }, body })))
+      onClose()
+      notify(w(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 409) throw error
+      showProblem(error)
+      await record.reload()
+      onLate()
+    }
+  }
+  const isApproval = decision === 'APPROVED'
+  if (!wasOpen) return null
+  return (
+    <FormDialog title={w(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
+      {of.status !== 'PENDING' && <Note tone="warn">{w('meanwhile')}</Note>}
+      {isApproval ? (
+        <>
+          <p>{w('approveFinal')}</p>
+          <ul class="points">
+            {free.map((one) => (
+              <li key={one}>{w(one)}</li>
+            ))}
+          </ul>
+        </>
+      ) : (
+        <p>{w('rejectWhat')}</p>
+      )}
+      <Form
+        onSubmit={decide}
+        submit={w(isApproval ? 'approve' : 'reject')}
+        danger={!isApproval}
+        dirty={reason.value !== ''}
+        label={w('reason')}
+        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+      >
+        <AreaField label={w('reason')} hint={`${w('reasonHint')} (${c('optional')})`} bind={reason} max={2000} />
+      </Form>
+    </FormDialog>
+  )
+}
+
+function Filed({ of }: { of: Kyb }) {
+  const rest = restOf(of.owners.map(({ share }) => share))
+  return (
+    <>
+      {of.reason !== null && (
+        <Note tone={of.status === 'REJECTED' ? 'bad' : 'info'}>
+          <p class="people-text">
+            {w('reason')}: <bdi>{of.reason}</bdi>
+          </p>
+        </Note>
+      )}
+      <div class="grid">
+        <Section title={w('facts')}>
+          <Facts
+            of={[
+              [w('name'), <bdi key="name">{of.legalName}</bdi>],
+              [w('number'), <bdi key="number">{of.registrationNumber}</bdi>],
+              [w('country'), country(of.country)],
+              [l('cohort'), cohortName(of.cohort)],
+              [w('filed'), <When key="filed" at={of.createdAt} />],
+              [w('decided'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+              ['ID', <Copyable key="id" text={of.id} label="ID" />],
+              [w('merchant'), <Copyable key="merchant" text={of.merchantId} label={w('merchant')} />],
+            ]}
+          />
+        </Section>
+        <Section title={w('history')}>
+          <ol class="timeline">
+            {of.events.map(({ type, at, actor, reason }, place) => (
+              <li key={place}>
+                <span>{w(`event.${type}`)}</span>
+                {reason !== null && (
+                  <small class="people-text">
+                    <bdi>{reason}</bdi>
+                  </small>
+                )}
+                <small class="faint">
+                  <When at={at} /> · <Who id={actor} />
+                </small>
+              </li>
+            ))}
+          </ol>
+        </Section>
+      </div>
+      <Section title={w('owners')}>
+        <Table
+          caption={w('owners')}
+          rows={of.owners.map((owner, place) => ({ ...owner, place }))}
+          rowKey={({ place }) => place}
+          columns={[
+            { key: 'owner', title: w('owner'), main: true, cell: ({ name }) => <bdi>{name}</bdi> },
+            { key: 'share', title: w('share'), end: true, cell: ({ share }) => percentOfShare(share) },
+          ]}
+        />
+        {rest > 0 && <Note>{w('sharesRest', { part: percentOfShare(rest) })}</Note>}
+      </Section>
+      <div class="row">
+        <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
+          {w('audit')}
+        </ButtonLink>
+        <ButtonLink icon="book" href={pathWith(net('audit'), { actor: of.merchantId })}>
+          {w('theirs')}
+        </ButtonLink>
+      </div>
+    </>
+  )
+}
+
+const shares = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 6 })
+/** A share, which is in percent, with all the decimals that it may have. */
+const percentOfShare = (share: number): string => shares.format(share / 100)

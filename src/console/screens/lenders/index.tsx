@@ -1,6 +1,42 @@
-import { Page } from '../../ui/page.tsx'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
+import { useQuery } from '../../lib/query.ts'
+import { net } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { State, When } from '../../ui/bits.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { RegistryList } from '../registries/list.tsx'
+import { moves, type StatusOf } from '../registries/registry.domain.ts'
 import { w } from '../registries/words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
+  { key: 'name', title: w('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'wallets', title: w('wallets'), end: true, cell: ({ wallets }) => number(wallets.length) },
+  { key: 'created', title: w('created'), cell: ({ createdAt }) => <When at={createdAt} /> },
+]
+
+/** Who lends to merchants. */
+export default function Lenders() {
+  const query = useQuery()
+  return (
+    <RegistryList
+      query={query}
+      title={w('lenders')}
+      subtitle={w('lendersText')}
+      statuses={Object.keys(moves.lender)}
+      create={{ href: net('lenders', 'new'), text: w('newLender') }}
+      columns={columns()}
+      href={({ id }) => net('lenders', id)}
+      read={(status, signal) =>
+        ok(
+          api.GET('/admin/lenders', {
+            params: { query: { page: query.page, ...(status && { status: status as StatusOf<'lender'> }) } },
+            signal,
+          }),
+        )
+      }
+      empty={{ title: w('noLenders'), text: w('noLendersText') }}
+    />
+  )
 }

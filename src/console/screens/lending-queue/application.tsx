@@ -1,6 +1,169 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../lending-queue/words.ts'
+import { useRoute } from 'preact-iso/router'
+import { api, pathWith, type Schema, versioned } from '../../lib/api.ts'
+import { number, usd } from '../../lib/format.ts'
+import { cohortName, l, lendingStateName, purposeName, spoken, tierName } from '../../lib/lending.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { Who } from '../../ui/who.tsx'
+import { AssessmentFacts, EnvelopeFacts } from './assess.tsx'
+import { DecideDialog, type Held } from './decide.tsx'
+import { Documents } from './documents.tsx'
+import { Earned } from './earned.tsx'
+import { Partners } from './list.tsx'
+import { decisionsIn } from './review.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Application = Schema<'AdminLendingApplication'>
+
+/** An application with all that is known of it, and what is decided. */
+export default function Review() {
+  const { id = '' } = useRoute().params
+  const query = useQuery()
+  const read = (signal?: AbortSignal): Promise<Held> =>
+    versioned(api.GET('/admin/lending-application/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
+  const application = useResource(id, read)
+  useLive(['lending.*', 'lending_document.*'], application.reload, ({ data }) => data['subject'] === id || data['applicationId'] === id)
+  const held = application.data.value
+  const isOpen = held !== undefined && decisionsIn(held.data.status).length > 0
+  return (
+    <Page
+      title={held ? titleOf(held.data) : w('application')}
+      back={{ href: net('lending'), text: w('title') }}
+      {...(held && {
+        subtitle: (
+          <>
+            <State of={held.data.status} text={lendingStateName(held.data.status)} /> {tierName(held.data.tier)}
+          </>
+        ),
+        actions: isOpen && (
+          <ButtonLink kind="primary" href={query.href({ do: 'decide' })}>
+            {w('decide')}
+          </ButtonLink>
+        ),
+      })}
+    >
+      <Loaded of={application}>
+        {({ data }) => (
+          <>
+            {data.reason !== null && (
+              <Note tone={data.status === 'REJECTED' ? 'bad' : 'info'}>
+                <p class="people-text">
+                  {w('reason')}: <bdi>{data.reason}</bdi>
+                </p>
+              </Note>
+            )}
+            <div class="columns">
+              <div class="stack">
+                <Asked of={data} />
+                <Documents of={data} />
+                <Decisions of={data} />
+              </div>
+              <div class="stack">
+                <Earned merchantId={data.merchantId} query={query} />
+                <History of={data} />
+              </div>
+            </div>
+          </>
+        )}
+      </Loaded>
+      {held && query.of['do'] === 'decide' && (
+        <DecideDialog of={held} read={read} onHeld={application.put} onClose={() => query.set({ do: undefined }, { replace: true })} />
+      )}
+    </Page>
+  )
 }
+
+const titleOf = ({ requestedAmountUsd: amount, requestedTermMonths: n }: Application): string =>
+  amount === null ? w('application') : n === null ? usd(amount) : w('titleOf', { amount: usd(amount), n })
+
+const Asked = ({ of }: { of: Application }) => (
+  <Section title={w('asked')}>
+    <Facts
+      of={[
+        [w('amount'), of.requestedAmountUsd === null ? w('noAmount') : usd(of.requestedAmountUsd)],
+        [w('term'), of.requestedTermMonths !== null && w('months', { n: of.requestedTermMonths })],
+        [w('purpose'), of.purposeCode && purposeName(of.purposeCode)],
+        [l('cohort'), cohortName(of.cohort)],
+        [w('partner'), <Partners key="partner" of={of} />],
+        [w('reference'), of.partnerExternalRef && <bdi key="reference">{of.partnerExternalRef}</bdi>],
+        [w('submitted'), of.submittedAt && <When key="submitted" at={of.submittedAt} />],
+        [w('decidedAt'), of.decidedAt && <When key="decided" at={of.decidedAt} />],
+        ['ID', <Copyable key="id" text={of.id} label="ID" />],
+        [w('merchant'), <Copyable key="merchant" text={of.merchantId} label={w('merchant')} />],
+        [w('createdBy'), <Who key="by" id={of.createdBy} />],
+      ]}
+    />
+    <div class="row">
+      <ButtonLink icon="money" href={pathWith(net('repayments'), { merchantId: of.merchantId })}>
+        {w('repayments')}
+      </ButtonLink>
+      <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
+        {w('audit')}
+      </ButtonLink>
+    </div>
+  </Section>
+)
+
+/** The newest first, each with the figures that it was judged by. */
+const Decisions = ({ of }: { of: Application }) => (
+  <Section title={w('decisions')}>
+    {of.decisions.length === 0 && <p class="faint">{w('noDecisions')}</p>}
+    {of.historyCapped && <Note>{w('historyCapped', { n: number(of.decisions.length) })}</Note>}
+    <ol class="timeline">
+      {of.decisions.toReversed().map(({ decision, assessment, envelope, ruleVersion, actor, at }, place) => (
+        <li key={place}>
+          <span>
+            <State of={decision} text={lendingStateName(decision)} />
+          </span>
+          {assessment && <AssessmentFacts of={assessment} />}
+          {envelope && <EnvelopeFacts of={envelope} />}
+          {ruleVersion !== null && (
+            <small class="faint">
+              {w('rules')} <code>{ruleVersion}</code>
+            </small>
+          )}
+          <small class="faint">
+            <When at={at} /> · <Who id={actor} />
+          </small>
+        </li>
+      ))}
+    </ol>
+  </Section>
+)
+
+const History = ({ of }: { of: Application }) => (
+  <Section title={w('history')}>
+    <ol class="timeline">
+      {of.events.toReversed().map(({ type, at, fromStatus, toStatus, subject, actor, reason, partnerExternalRef }, place) => {
+        const key = `event.${type}`
+        return (
+          <li key={place}>
+            <span>
+              {w.has(key) ? w(key) : type}
+              {fromStatus !== toStatus && `: ${lendingStateName(toStatus)}`}
+            </span>
+            {subject !== null && <small class="faint">{type.startsWith('DOCUMENT') ? spoken(subject) : <code>{subject}</code>}</small>}
+            {reason !== null && (
+              <small class="people-text">
+                <bdi>{reason}</bdi>
+              </small>
+            )}
+            {partnerExternalRef !== null && (
+              <small>
+                {w('reference')}: <bdi>{partnerExternalRef}</bdi>
+              </small>
+            )}
+            <small class="faint">
+              <When at={at} /> · <Who id={actor} />
+            </small>
+          </li>
+        )
+      })}
+    </ol>
+  </Section>
+)

@@ -1,6 +1,97 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../lending-queue/words.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { usd } from '../../lib/format.ts'
+import { cohortName, cohortOptions, cohorts, type LendingStatus, l, lendingStateName, spoken, tierName, tiers } from '../../lib/lending.ts'
+import { useLive } from '../../lib/live.ts'
+import { useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { State, Tabs, When } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { AssessDialog } from './assess.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type Application = Schema<'QueuedLendingApplication'>
+
+/** Those that wait for somebody come first. */
+const statuses = ['SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN', 'DRAFT'] as const satisfies readonly LendingStatus[]
+const shownMax = 50
+
+const columns = (): readonly Column<Application>[] => [
+  {
+    key: 'amount',
+    title: w('amount'),
+    main: true,
+    cell: ({ requestedAmountUsd }) => <span class="number">{requestedAmountUsd === null ? w('noAmount') : usd(requestedAmountUsd)}</span>,
+  },
+  { key: 'term', title: w('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : w('months', { n })) },
+  { key: 'cohort', title: l('cohort'), cell: ({ cohort }) => cohortName(cohort) },
+  { key: 'tier', title: l('tier'), cell: ({ tier }) => tierName(tier) },
+  { key: 'partner', title: w('partner'), cell: (row) => <Partners of={row} /> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
+  { key: 'submitted', title: w('submitted'), cell: ({ submittedAt }) => (submittedAt ? <When at={submittedAt} /> : '–') },
+]
+
+/** Whom the merchant chose: a name of the table, or one of their own words. */
+export const Partners = ({ of: { selectedTier1Partner: one, selectedTier2Partner: two } }: { of: Application }) =>
+  one === null && two === null ? (
+    '–'
+  ) : (
+    <>
+      {one !== null && spoken(one)} {two !== null && <bdi class="cut">{two}</bdi>}
+    </>
+  )
+
+/** The applications of the network, what was submitted first at the top. */
+export default function Queue() {
+  const query = useQuery()
+  const { partner } = query.of
+  const status = statuses.find((one) => one === query.of['status']) ?? 'SUBMITTED'
+  const tier = tiers.find((one) => one === query.of['tier'])
+  const cohort = cohorts.find((one) => one === query.of['cohort'])
+  const asked = { status, ...(tier && { tier }), ...(cohort && { cohort }), ...(partner && { partner }) }
+  const queue = useResource(JSON.stringify([asked, query.page]), (signal) =>
+    ok(api.GET('/admin/lending-application', { params: { query: { ...asked, page: query.page, limit: shownMax } }, signal })),
+  )
+  useLive(['lending.*', 'lending_document.*'], queue.reload)
+  return (
+    <Page title={w('title')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{w('assess')}</ButtonLink>}>
+      <Tabs
+        label={c('status')}
+        of={statuses.map((one) => ({ href: query.href({ status: one }), text: lendingStateName(one), current: one === status }))}
+      />
+      <Filters
+        query={query}
+        filters={[
+          { name: 'tier', label: l('tier'), options: tiers.map((one) => [one, tierName(one)]) },
+          { name: 'cohort', label: l('cohort'), options: cohortOptions() },
+          { name: 'partner', label: w('partner') },
+        ]}
+      />
+      <Loaded of={queue}>
+        {(list) =>
+          list.data.length > 0 ? (
+            <>
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => net('lending', id)}
+              />
+              <Pager of={list} query={query} />
+            </>
+          ) : tier || cohort || partner ? (
+            <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />
+          ) : (
+            <Empty icon="money" title={w('empty', { status: lendingStateName(status) })} text={w('emptyText')} />
+          )
+        }
+      </Loaded>
+      {query.of['do'] === 'assess' && <AssessDialog onClose={() => query.set({ do: undefined }, { replace: true })} />}
+    </Page>
+  )
 }

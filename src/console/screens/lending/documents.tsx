@@ -11,7 +11,7 @@ import { confirm } from '../../ui/dialog.tsx'
 import { FileField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { handedIn, type Item, missingOf, typeNames, typeOf, unfit } from './application.domain.ts'
 import { w } from './words.ts'
 

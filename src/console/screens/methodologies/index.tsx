@@ -1,6 +1,66 @@
-import { Page } from '../../ui/page.tsx'
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { useQuery } from '../../lib/query.ts'
+import { net } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { Note, State, When } from '../../ui/bits.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { RegistryList } from '../registries/list.tsx'
+import { moves, type StatusOf } from '../registries/registry.domain.ts'
 import { w } from '../registries/words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
+  { key: 'version', title: w('version'), main: true, cell: ({ version }) => <bdi class="cut">{version}</bdi> },
+  {
+    key: 'lender',
+    title: w('lender'),
+    cell: ({ lenderId }) => (
+      <a href={net('lenders', lenderId)}>
+        <code>{lenderId}</code>
+      </a>
+    ),
+  },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  { key: 'registered', title: w('registeredAt'), cell: ({ registeredAt }) => <When at={registeredAt} /> },
+]
+
+/** By what lenders assess merchants: documents, by version. */
+export default function Methodologies() {
+  const query = useQuery()
+  const { lenderId } = query.of
+  return (
+    <RegistryList
+      query={query}
+      title={w('methodologies')}
+      subtitle={w('methodologiesText')}
+      statuses={Object.keys(moves.methodology)}
+      create={{
+        href: `${net('methodologies', 'new')}${lenderId ? `?lenderId=${encodeURIComponent(lenderId)}` : ''}`,
+        text: w('newMethodology'),
+      }}
+      columns={columns()}
+      href={({ id }) => net('methodologies', id)}
+      read={(status, signal) =>
+        ok(
+          api.GET('/admin/methodologies', {
+            params: {
+              query: {
+                page: query.page,
+                ...(lenderId && { lenderId }),
+                ...(status && { status: status as StatusOf<'methodology'> }),
+              },
+            },
+            signal,
+          }),
+        )
+      }
+      empty={{ title: w('noMethodologies'), text: w('noMethodologiesText') }}
+      above={
+        lenderId && (
+          <Note>
+            {w('ofLender')} <code>{lenderId}</code> <a href={query.href({ lenderId: undefined })}>{c('clear')}</a>
+          </Note>
+        )
+      }
+    />
+  )
 }

@@ -1,6 +1,6 @@
 import { api, ok } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
-import { useLive } from '../../lib/live.ts'
+import { useLive, useLooking } from '../../lib/live.ts'
 import { useResource } from '../../lib/resource.ts'
 import { c } from '../../lib/words/common.ts'
 import { AsOf, State, When } from '../../ui/bits.tsx'
@@ -9,6 +9,9 @@ import { Table } from '../../ui/table.tsx'
 import { w } from './words.ts'
 
 const tones = { steady: 'good', rolling: 'info', degraded: 'bad', unknown: 'plain' } as const
+
+/** The server asks its providers anew after so long. */
+const looksMs = 60_000
 
 export default function Operations() {
   return (
@@ -22,6 +25,7 @@ export default function Operations() {
 
 function Services() {
   const services = useResource('services', (signal) => ok(api.GET('/admin/operations/services', { signal })))
+  useLooking(looksMs, services.reload)
   useLive(['deploy.*'], services.reload)
   return (
     <Section title={w('services')}>
@@ -55,6 +59,7 @@ function Services() {
 
 function Errors() {
   const errors = useResource('errors', (signal) => ok(api.GET('/admin/operations/sentry-summary', { signal })))
+  useLooking(looksMs, errors.reload)
   return (
     <Loaded of={errors}>
       {({ asOf, stale, windowHours, projects }) => (
@@ -91,6 +96,7 @@ function Errors() {
 
 function Deploys() {
   const deploys = useResource('deploys', (signal) => ok(api.GET('/admin/operations/deploys/latest', { signal })))
+  useLooking(looksMs, deploys.reload)
   return (
     <Section title={w('deploys')}>
       <Loaded of={deploys}>

@@ -3,10 +3,10 @@ import { api, ok } from '../../lib/api.ts'
 import { money } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { Note } from '../../ui/bits.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import type { Doing } from './kit.tsx'
 import { isCancellable, leftOf } from './refund.domain.ts'
 import { w } from './words.ts'
@@ -26,7 +26,7 @@ export function CancelDialog({ of, onClose, onDone }: Doing) {
     await onDone()
   }
   return (
-    <Dialog title={w('cancelTitle', { number: `#${of.number}` })} onClose={onClose}>
+    <FormDialog title={w('cancelTitle', { number: `#${of.number}` })} onClose={onClose}>
       {isCancellable(of) ? (
         <p>{of.status === 'PENDING_PAYMENT' ? w('cancelUnpaid') : w('cancelPaid', { amount: money(amount) })}</p>
       ) : (
@@ -35,6 +35,6 @@ export function CancelDialog({ of, onClose, onDone }: Doing) {
       <Form onSubmit={cancel} submit={w('cancelNow')} danger label={w('cancel')} dirty={reason.value !== ''}>
         <TextField label={w('reason')} hint={w('reasonHint')} bind={reason} max={500} />
       </Form>
-    </Dialog>
+    </FormDialog>
   )
 }

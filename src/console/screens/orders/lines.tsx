@@ -1,6 +1,6 @@
-import { number, percentOfBps } from '../../lib/format.ts'
+import { moment, number, percentOfBps } from '../../lib/format.ts'
 import { at, role } from '../../lib/shop.ts'
-import { Money } from '../../ui/bits.tsx'
+import { Money, Note } from '../../ui/bits.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Line, LineName, type Order } from './kit.tsx'
@@ -22,8 +22,8 @@ const columns = (order: Order): readonly Column<Line>[] => [
         <Money of={total} />
         {discount.amount > 0 && (
           <small class="faint">
-            {' −'}
-            <Money of={discount} />
+            {' '}
+            <Money of={{ ...discount, amount: -discount.amount }} />
           </small>
         )}
       </>
@@ -49,6 +49,7 @@ export function Lines({ of }: { of: Order }) {
   const leads = role.value !== 'FULFILMENT'
   return (
     <Section title={w('lines')}>
+      {of.status === 'PENDING_PAYMENT' && <Note tone="warn">{w('waitsUntil', { moment: moment(of.expiresAt) })}</Note>}
       <Table
         caption={w('linesTable')}
         columns={columns(of)}

@@ -25,13 +25,19 @@ const columns = (): readonly Column<Order>[] => [
   { key: 'number', title: w('number'), main: true, cell: ({ number }) => <span class="number">#{number}</span> },
   { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
   { key: 'customer', title: w('customer'), cell: ({ email }) => <bdi class="cut">{email ?? w('guest')}</bdi> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+  {
+    key: 'status',
+    title: c('status'),
+    // Confirmed is to be sent, and fulfilled is sent: of the parcels only what lies between says more.
+    cell: ({ status, fulfilmentStatus }) => (
+      <State of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
+    ),
+  },
   {
     key: 'payment',
     title: w('payment'),
     cell: ({ paymentStatus }) => <State of={paymentStatus} text={w(`payment.${paymentStatus}`)} />,
   },
-  { key: 'sending', title: w('sending'), cell: ({ fulfilmentStatus }) => <State of={fulfilmentStatus} /> },
   { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
 ]
 

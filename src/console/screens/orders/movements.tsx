@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Schema } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
 import { number } from '../../lib/format.ts'
 import type { Query } from '../../lib/query.ts'
 import { mayManage } from '../../lib/shop.ts'
@@ -138,7 +139,7 @@ const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; qu
       </p>
     )}
     {of.processorReference && <Copyable text={of.processorReference} label={w('reference')} />}
-    {mayManage.value && maySettle(of) && (
+    {mayManage.value && maySettle(of, serverNow()) && (
       <div class="row">
         <ButtonLink kind={of.status === 'MANUAL' ? 'primary' : 'plain'} href={query.href({ do: 'settle', refund: of.id })}>
           {w('settle')}

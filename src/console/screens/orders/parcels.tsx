@@ -8,11 +8,11 @@ import { mayFulfil } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import type { Order } from './kit.tsx'
 import { unsent } from './refund.domain.ts'
 import { textOrNull } from './sending.domain.ts'
@@ -144,11 +144,11 @@ function TrackingDialog({
   }
   const isDirty = trackingNumber.value !== (begun.value.trackingNumber ?? '') || carrier.value !== (begun.value.carrier ?? '')
   return (
-    <Dialog title={w('correctTitle')} onClose={onClose}>
+    <FormDialog title={w('correctTitle')} onClose={onClose}>
       <Form onSubmit={send} dirty={isDirty} label={w('correctTitle')}>
         <TextField label={w('trackingNumber')} bind={trackingNumber} max={100} code />
         <TextField label={w('carrier')} bind={carrier} max={100} />
       </Form>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -114,5 +114,11 @@ export const isCancellable = ({ status, fulfilmentStatus }: Order): boolean =>
 /** How many of its lines' units are left to be sent. */
 export const unsent = ({ status, lines }: Order): number =>
   status === 'CONFIRMED' ? sum(lines.map(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity)) : 0
-/** A refund that the shop's people may say to have paid: souk knows of some that wait whether that is so, and refuses the others. */
-export const maySettle = ({ status }: Schema<'Refund'>): boolean => status === 'MANUAL' || status === 'PENDING'
+const silentMs = 3 * 86_400_000
+/**
+ * Whether it is time to say that a refund was paid by hand. Of one that its processor has just been asked for it is not: whoever paid it then
+ * might pay twice. souk takes it from the third day on.
+ * @param now on the server
+ */
+export const maySettle = ({ status, createdAt }: Schema<'Refund'>, now: number): boolean =>
+  status === 'MANUAL' || (status === 'PENDING' && now - Date.parse(createdAt) >= silentMs)

@@ -4,10 +4,10 @@ import { money, moneyText, number, parseMoney } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { c } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { type Doing, type Line, LineName, type Order } from './kit.tsx'
 import { type Asked, amountOf, bodyOf, type Preview, previewOf, unitsLeft, type Way } from './refund.domain.ts'
 import { unitsIn } from './sending.domain.ts'
@@ -48,7 +48,7 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
     await onDone()
   }
   return (
-    <Dialog title={w('refundTitle', { number: `#${of.number}` })} onClose={onClose} wide>
+    <FormDialog title={w('refundTitle', { number: `#${of.number}` })} onClose={onClose} wide>
       <Form
         onSubmit={refund}
         danger
@@ -80,7 +80,7 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
         <TextField label={w('reason')} hint={w('reasonHint')} bind={reason} max={500} />
         <PreviewOf of={preview} order={of} />
       </Form>
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -1,4 +1,5 @@
 import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
 import { download } from '../../lib/download.ts'
 import { useLive } from '../../lib/live.ts'
 import { useQuery } from '../../lib/query.ts'
@@ -10,6 +11,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { Empty, Loaded, Page } from '../../ui/page.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { maySettle } from './refund.domain.ts'
 import { SettleDialog } from './settle.tsx'
 import { w } from './words.ts'
 
@@ -41,12 +43,14 @@ export default function Refunds() {
     {
       key: 'settled',
       title: w('settledAs'),
-      cell: ({ id, status: state, settledReference }) =>
-        settledReference ? (
-          <bdi class="cut">{settledReference}</bdi>
+      cell: (refund) =>
+        refund.settledReference ? (
+          <bdi class="cut">{refund.settledReference}</bdi>
         ) : (
-          state === 'MANUAL' &&
-          mayManage.value && <ButtonLink href={query.href({ do: 'settle', refund: id, page: query.of['page'] })}>{w('settle')}</ButtonLink>
+          maySettle(refund, serverNow()) &&
+          mayManage.value && (
+            <ButtonLink href={query.href({ do: 'settle', refund: refund.id, page: query.of['page'] })}>{w('settle')}</ButtonLink>
+          )
         ),
     },
   ]

@@ -4,10 +4,10 @@ import { number } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { Address } from '../../ui/address.tsx'
 import { Note } from '../../ui/bits.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { type Doing, LineName } from './kit.tsx'
 import { parcelOf, unitsIn } from './sending.domain.ts'
 import { useUnits } from './units.ts'
@@ -41,7 +41,7 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
     await onDone()
   }
   return (
-    <Dialog title={w('sendTitle', { number: `#${of.number}` })} onClose={onClose} wide>
+    <FormDialog title={w('sendTitle', { number: `#${of.number}` })} onClose={onClose} wide>
       {left.length === 0 && <Note>{w('nothingToSend')}</Note>}
       <Form
         onSubmit={send}
@@ -73,6 +73,6 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
           </div>
         )}
       </Form>
-    </Dialog>
+    </FormDialog>
   )
 }

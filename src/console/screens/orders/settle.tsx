@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { money } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 /** Notes that a refund was paid by hand: this window is the question, since it cannot be undone. */
@@ -27,11 +27,11 @@ export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refu
     await onDone()
   }
   return (
-    <Dialog title={w('settleTitle')} onClose={onClose}>
+    <FormDialog title={w('settleTitle')} onClose={onClose}>
       <p>{w('settleText', { amount: money(refund.amount) })}</p>
       <Form onSubmit={settle} submit={w('settleNow')} label={w('settleTitle')} dirty={reference.value !== ''}>
         <TextField label={w('settleReference')} hint={w('settleHint')} bind={reference} max={200} required />
       </Form>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -10,8 +10,7 @@ export const Totals = ({ of }: { of: readonly (readonly [name: string, amount: A
           <bdi>{name}</bdi>
         </dt>
         <dd>
-          {look === 'minus' && '−'}
-          <Money of={amount} />
+          <Money of={look === 'minus' ? { ...amount, amount: -amount.amount } : amount} />
         </dd>
       </div>
     ))}

@@ -1,6 +1,120 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../partnerships/words.ts'
+import { type Signal, signal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
+import { findShops, namedChoices, shopChoice } from '../../lib/find.ts'
+import { processorName } from '../../lib/processors.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { c } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { PickField } from '../../ui/picker.tsx'
+import { notify } from '../../lib/notices.ts'
+import { bodyOf, differencesOf, type Partnership, shopsTwice, type Typed } from './draft.domain.ts'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+type List = { readonly data: Partnership[] }
+type Held = { readonly data: List; readonly etag: string; readonly shops: ReadonlyMap<string, Choice> }
+type Row = { readonly name: Signal<string>; readonly processor: Signal<Typed['processor']>; readonly shops: Signal<readonly Choice[]> }
+
+const processors = ['stripe', 'tap', 'qpay', 'checkout'] as const satisfies readonly Typed['processor'][]
+/** As many as one would name; souk says so where it is another number. */
+const shopsMax = 1_000
+
+/** What the shops are called that the list names by their ids. */
+async function named(list: List): Promise<Held['shops']> {
+  const ids = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))]
+  const read = (id: string): Promise<Schema<'AdminShop'>> => ok(api.GET('/admin/shops/{id}', { params: { path: { id } } }))
+  return new Map((await namedChoices(ids, read, shopChoice)).map((one) => [one.id, one]))
+}
+async function read(signal?: AbortSignal): Promise<Held> {
+  const { data, etag } = await versioned(api.GET('/admin/partnerships', signal ? { signal } : {}))
+  return { data, etag, shops: await named(data) }
+}
+
+/** Which card processor shops begin with, by whom they came. */
+export default function Partnerships() {
+  const held = useResource('partnerships', read)
+  return (
+    <Page title={w('title')} subtitle={w('subtitle')}>
+      <Loaded of={held}>{(of) => <Editor key={of.etag} of={of} held={held} />}</Loaded>
+    </Page>
+  )
+}
+
+const typedOf = ({ data, shops }: Held): Typed[] =>
+  data.data.map(({ name, defaultCardProcessor, shopIds }) => ({
+    name,
+    processor: defaultCardProcessor,
+    shops: shopIds.map((id) => shops.get(id) ?? { id, text: id }),
+  }))
+const rowOf = ({ name, processor, shops }: Typed): Row => ({ name: signal(name), processor: signal(processor), shops: signal(shops) })
+const now = (rows: readonly Row[]): Typed[] =>
+  rows.map(({ name, processor, shops }) => ({ name: name.value, processor: processor.value, shops: shops.value }))
+
+function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
+  const rows = useMemo(() => signal<readonly Row[]>(typedOf(of).map(rowOf)), [of])
+  const typed = now(rows.value)
+  const isDirty = JSON.stringify(bodyOf(typed)) !== JSON.stringify(of.data.data)
+  async function save(): Promise<void> {
+    const twice = shopsTwice(typed)
+    if (twice.length > 0) throw new Error(w('twice', { names: twice.join(', ') }))
+    const body = { data: bodyOf(typed) }
+    const saved = await saveVersioned(of.etag, {
+      save: (version) => versioned(api.PUT('/admin/partnerships', { params: { header: ifMatch(version) }, body })),
+      theirs: async () => {
+        const there = await read()
+        return { data: there, etag: there.etag }
+      },
+      differences: (there) => differencesOf(body.data, there.data.data),
+      onTheirs: ({ data }) => held.put(data),
+    })
+    if (!saved) return
+    held.put({ ...saved, shops: await named(saved.data) })
+    notify(c('saved'))
+  }
+  return (
+    <Form onSubmit={save} dirty={isDirty}>
+      {rows.value.length === 0 && <p class="hint">{w('none')}</p>}
+      {rows.value.map((row, at) => (
+        <Section
+          key={at}
+          title={row.name.value || w('nr', { n: at + 1 })}
+          actions={
+            <Button
+              kind="danger"
+              label={`${c('remove')}: ${row.name.value || w('nr', { n: at + 1 })}`}
+              onPress={() => {
+                rows.value = rows.value.filter((one) => one !== row)
+              }}
+            >
+              {c('remove')}
+            </Button>
+          }
+        >
+          <div class="fields">
+            <TextField label={w('name')} bind={row.name} max={100} required />
+            <SelectField
+              label={w('processor')}
+              bind={row.processor}
+              options={processors.map((one) => [one, processorName(one)] as const)}
+            />
+          </div>
+          <PickField label={w('shops')} bind={row.shops} max={shopsMax} find={findShops} />
+        </Section>
+      ))}
+      <div class="row">
+        <Button
+          icon="plus"
+          onPress={() => {
+            rows.value = [...rows.value, rowOf({ name: '', processor: 'stripe', shops: [] })]
+          }}
+        >
+          {w('add')}
+        </Button>
+      </div>
+    </Form>
+  )
 }

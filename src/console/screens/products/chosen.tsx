@@ -1,9 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { api, ok } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemText } from '../../ui/problem.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { type Product, productStatuses } from './columns.tsx'
 import { w } from './words.ts'
 

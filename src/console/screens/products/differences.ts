@@ -1,7 +1,7 @@
 import type { Schema } from '../../lib/api.ts'
 import { money } from '../../lib/format.ts'
 import { stateName } from '../../lib/words/common.ts'
-import { amountOf, type BaseText, type ProductText, type RowText, textOf, type VariantText } from './draft.domain.ts'
+import { amountOf, type BaseText, type ProductText, type RowText, type ShopTerms, textOf, type VariantText } from './draft.domain.ts'
 import { rowName, valuesOf } from './options.domain.ts'
 import { w } from './words.ts'
 
@@ -11,8 +11,8 @@ const shownMax = 40
 const textMax = 200
 
 /** What differs between what was typed and what is there now, in words. */
-export function differencesOf(mine: ProductText, now: Schema<'Product'>, currency: string): readonly Difference[] {
-  const theirs = textOf(now)
+export function differencesOf(mine: ProductText, now: Schema<'Product'>, { currency, zone }: ShopTerms): readonly Difference[] {
+  const theirs = textOf(now, zone)
   const names: readonly (readonly [keyof BaseText, string])[] = [
     ['title', w('name')],
     ['handle', w('handle')],

@@ -1,8 +1,8 @@
 /** What is typed about a product, and what is sent of it. Nothing here knows a browser. */
 import { amountMax, decimalOf, decimalsOf, parseAmount } from '../../../lib/money.ts'
 import type { Schema } from '../../lib/api.ts'
-import { localMoment } from '../../lib/moments.ts'
 import type { paths } from '../../lib/schema.d.ts'
+import { wallMoment, wallText } from '../../lib/zoned.ts'
 import { type OptionText, optionsOf, type Placed, placesOf, valuesOf } from './options.domain.ts'
 import { wholeNumber } from './stock.domain.ts'
 
@@ -52,7 +52,7 @@ export type BaseText = {
   readonly tags: readonly string[]
   readonly status: Product['status']
   readonly showing: Showing
-  /** As `datetime-local` has it, by the clock of the page. */
+  /** As `datetime-local` has it, by the clock of the shop. */
   readonly publishedAt: string
   readonly seoTitle: string
   readonly seoDescription: string
@@ -118,15 +118,15 @@ export const variantText = (variant: Variant): VariantText => ({
 const showingOf = ({ publishedAt, status }: Pick<Product, 'publishedAt' | 'status'>): Showing =>
   publishedAt !== null ? 'at' : status === 'ACTIVE' ? 'never' : 'auto'
 
-/** A product as it stands in the fields. */
-export function textOf(product: Product): ProductText {
+/** A product as it stands in the fields. @param zone of the shop's clock */
+export function textOf(product: Product, zone: string): ProductText {
   const { title, handle, descriptionHtml, vendor, type, tags, status, publishedAt, seo, images } = product
   const options = optionsOf(product.options)
   const places = placesOf(options, product.variants)
   return {
     ...{ title, handle, descriptionHtml, vendor, type, tags, status },
     showing: showingOf(product),
-    publishedAt: publishedAt === null ? '' : localMoment(publishedAt),
+    publishedAt: wallText(publishedAt, zone),
     seoTitle: seo.title ?? '',
     seoDescription: seo.description ?? '',
     options,
@@ -188,11 +188,11 @@ const changed = <Of extends object>(now: Of, before: Of): Partial<Of> =>
   Object.fromEntries(Object.entries(now).filter(([name, value]) => !same(value, before[name as keyof Of]))) as Partial<Of>
 
 /** Null: not published. Undefined: as soon as it is active, or as it is. */
-function publication({ showing, publishedAt }: BaseText, note: (wrong: Wrong[string]) => void): string | null | undefined {
+function publication({ showing, publishedAt }: BaseText, zone: string, note: (wrong: Wrong[string]) => void): string | null | undefined {
   if (showing === 'auto') return undefined
   if (showing === 'never') return null
-  const at = new Date(publishedAt)
-  if (publishedAt !== '' && !Number.isNaN(at.getTime())) return at.toISOString()
+  const at = wallMoment(publishedAt, zone)
+  if (at) return at
   note('notMoment')
   return undefined
 }
@@ -240,12 +240,15 @@ function readRows(text: ProductText, currency: string, wrong: Record<string, Wro
 
 const textAt = ({ key, values }: OptionText, row: Placed): string => (values.find((one) => one.key === row.places[key])?.text ?? '').trim()
 
+/** Of a shop: what its amounts are in, and the zone of its clock. */
+export type ShopTerms = { readonly currency: string; readonly zone: string }
+
 /** What a new product is made of. */
-export function createBody(text: ProductText, currency: string): Read<CreateBody> {
+export function createBody(text: ProductText, { currency, zone }: ShopTerms): Read<CreateBody> {
   const wrong: Record<string, Wrong[string]> = {}
   if (text.title.trim() === '') wrong['title'] = 'required'
   const rows = readRows(text, currency, wrong)
-  const publishedAt = publication(text, (what) => {
+  const publishedAt = publication(text, zone, (what) => {
     wrong['publishedAt'] = what
   })
   const { handle } = text
@@ -262,12 +265,12 @@ export function createBody(text: ProductText, currency: string): Read<CreateBody
  * What is to change of a product: what is as it was is not sent, so that it stays as somebody else may have made it.
  * @param before as it was when the fields were filled
  */
-export function changeBody(text: ProductText, before: ProductText, currency: string): Read<ChangeBody> {
+export function changeBody(text: ProductText, before: ProductText, { currency, zone }: ShopTerms): Read<ChangeBody> {
   const wrong: Record<string, Wrong[string]> = {}
   if (text.title.trim() === '') wrong['title'] = 'required'
   if (text.handle.trim() === '') wrong['handle'] = 'required'
   const rows = readRows(text, currency, wrong)
-  const publishedAt = publication(text, (what) => {
+  const publishedAt = publication(text, zone, (what) => {
     wrong['publishedAt'] = what
   })
   const isPublishedOtherwise = !same([text.showing, text.publishedAt], [before.showing, before.publishedAt])

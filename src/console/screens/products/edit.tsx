@@ -1,8 +1,12 @@
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, newKey, versioned } from '../../lib/api.ts'
+import { api, versioned } from '../../lib/api.ts'
+import { isDirty } from '../../lib/dirty.ts'
+import { timeZone } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
 import { useEvents, useLive } from '../../lib/live.ts'
+import { notify, showProblem } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage, shop } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
@@ -11,15 +15,16 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+
 import { differencesOf } from './differences.ts'
 import { createEditor, type Editor } from './editor.ts'
-import { type Figures, ProductForm } from './form.tsx'
+import type { Figures } from './field-texts.ts'
+import { ProductForm } from './form.tsx'
 import { change, create, NotReady, type Versioned } from './save.ts'
 import { ProductView } from './view.tsx'
 import { w } from './words.ts'
 
-const currencyOf = () => shop.value?.currency ?? 'USD'
+const terms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone() })
 const back = () => ({ href: at('products'), text: w('toAll') })
 const explain = () => w('fixFields', { n: 1 })
 
@@ -42,21 +47,19 @@ export default function EditProduct() {
 
 function NewProduct() {
   const { route } = useLocation()
-  const [editor] = useState(() => createEditor(undefined))
-  // What is sent again after a broken connection is the same product; what was changed meanwhile is another request.
-  const intention = useRef({ key: newKey(), of: '' })
+  const [editor] = useState(() => createEditor(undefined, timeZone()))
+  const intend = useIntention()
   const none = useSignal<Figures>(new Map())
   async function save(): Promise<void> {
     const text = editor.text.value
-    const of = JSON.stringify(text)
-    if (intention.current.of !== of) intention.current = { key: newKey(), of }
-    const { data } = await marking(editor, () => create(text, currencyOf(), intention.current.key, explain()))
+    const { data, later } = await marking(editor, () => intend(text, (key) => create(text, terms(), key, explain())))
     notify(w('created'))
+    if (later !== undefined) showProblem(later)
     route(at('products', data.id), true)
   }
   return (
     <Page title={w('newTitle')} back={back()}>
-      <ProductForm editor={editor} figures={none} currency={currencyOf()} onSave={save} submit={w('create')} />
+      <ProductForm editor={editor} figures={none} currency={terms().currency} onSave={save} submit={w('create')} />
     </Page>
   )
 }
@@ -104,6 +107,8 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
   const { id, status } = data
   const params = { path: { id }, header: { 'if-match': etag } }
   async function archive(): Promise<void> {
+    // What is typed would be of a version that is no more.
+    if (isDirty()) return notify(w('saveFirst'))
     const now = (await versioned(api.DELETE('/product-v2/{id}', { params }))) as Versioned
     onChanged(now)
     notify(w('archived'), {
@@ -116,8 +121,7 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
 
 function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { value: Figures }; onChanged: (now: Versioned) => void }) {
   const { id } = now.data
-  const [editor] = useState(() => createEditor(now.data))
-  const isDirty = editor.isDirty.value
+  const [editor] = useState(() => createEditor(now.data, timeZone()))
   // What the fields were filled with. Another version is put into them, unless somebody is typing.
   const filled = useRef(now.etag)
   const [isStale, setStale] = useState(false)
@@ -144,24 +148,24 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
         danger: true,
       }))
     if (!sure) return
-    let version = filled.current
     const saved = await marking(editor, () =>
-      saveVersioned<Versioned, Versioned['data']>(version, {
+      saveVersioned<Versioned, Versioned['data']>(filled.current, {
         save: (etag) =>
           change(
             { id, text: editor.text.value, before: editor.before(), removed: [...removed] },
-            currencyOf(),
-            etag ?? version,
+            terms(),
+            etag,
             explain(),
-            (variant, one) => {
-              // Gone for good, even where what follows is refused.
-              removed.delete(variant)
-              version = one.etag
-              filled.current = one.etag
+            (step, gone) => {
+              // This much is so, even where what follows is refused.
+              filled.current = step.etag
+              if (gone === undefined) return
+              removed.delete(gone)
+              editor.gone(gone)
             },
           ),
         theirs: () => versioned(api.GET('/product-v2/{id}', { params: { path: { id } } })) as Promise<Versioned>,
-        differences: (theirs) => differencesOf(editor.text.value, theirs, currencyOf()),
+        differences: (theirs) => differencesOf(editor.text.value, theirs, terms()),
         onTheirs: (theirs) => {
           take(theirs)
           onChanged(theirs)
@@ -175,12 +179,12 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
   }
   return (
     <>
-      {isStale && isDirty && (
+      {isStale && editor.isDirty.value && (
         <div class="note warn" role="status">
           {w('changedMeanwhile')}
         </div>
       )}
-      <ProductForm editor={editor} figures={figures} currency={currencyOf()} onSave={save} known={now.data} />
+      <ProductForm editor={editor} figures={figures} currency={terms().currency} onSave={save} known={now.data} />
     </>
   )
 }

@@ -39,13 +39,15 @@ export type Editor = {
   addMissing(): void
   removeRow(key: string): void
   takeBack(key: string): void
+  /** A variant of the product is gone for good. */
+  gone(id: string): void
   addPicture(media: Pick<Schema<'Media'>, 'url' | 'width' | 'height'>): void
 }
 
 const rowOf = (placed: Placed, text: VariantText): Row => ({ ...placed, draft: draftOf(text), isOpen: signal(false) })
 
-/** @param known undefined for a new product */
-export function createEditor(known: Product | undefined): Editor {
+/** @param known undefined for a new product; `zone` of the shop's clock */
+export function createEditor(known: Product | undefined, zone: string): Editor {
   const base = draftOf<BaseText>(blankBase)
   const options = signal<readonly OptionText[]>([])
   const rows = signal<readonly Row[]>([])
@@ -89,13 +91,13 @@ export function createEditor(known: Product | undefined): Editor {
     return true
   }
 
-  if (known) place(textOf(known))
+  if (known) place(textOf(known, zone))
   else place({ ...blankBase, options: [], rows: [{ key: freshKey(), places: {}, ...blankVariant }], pictures: [] })
 
   return {
     ...{ base, options, rows, pictures, removed, wrong, text, isDirty },
     before: () => before.value,
-    load: (product) => place(textOf(product)),
+    load: (product) => place(textOf(product, zone)),
     setOptions: (next) => fit(next, rows.value),
     addValue(option, value) {
       const key = freshKey()
@@ -121,6 +123,9 @@ export function createEditor(known: Product | undefined): Editor {
       if (!row) return
       removed.value = removed.value.filter((one) => one !== row)
       fit(options.value, [...rows.value, row])
+    },
+    gone(id) {
+      removed.value = removed.value.filter((one) => one.id !== id)
     },
     addPicture({ url, width, height }) {
       if (pictures.value.some((one) => one.url === url)) return

@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { Schema } from '../../lib/api.ts'
+import { timeZone } from '../../lib/format.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { AreaField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
@@ -9,23 +10,11 @@ import { Section } from '../../ui/page.tsx'
 import { Preview } from '../../ui/preview.tsx'
 import { productStatuses } from './columns.tsx'
 import type { Editor } from './editor.ts'
+import { type Figures, wrongOf } from './field-texts.ts'
 import { Options } from './options.tsx'
 import { PicturesField } from './pictures-field.tsx'
 import { Variants } from './variants.tsx'
 import { w } from './words.ts'
-
-/** Stock as it is by now, by the ids of variants. */
-export type Figures = ReadonlyMap<string, { readonly onHand: number; readonly reserved: number }>
-
-const wrongText = { required: 'required', notAmount: 'notAmount', notNumber: 'notNumber' } as const
-/** What is wrong with a field, in words. */
-export function wrongOf(editor: Editor, field: string, currency = ''): string | undefined {
-  const wrong = editor.wrong.value[field]
-  if (wrong === undefined) return undefined
-  if (wrong === 'notMoment' || wrong === 'twice') return w(wrong)
-  if (wrong === 'empty') return w('emptyValue')
-  return c(wrongText[wrong], { currency })
-}
 
 /** All of a product in one form. @param known the product as it is; undefined for a new one */
 export function ProductForm({
@@ -106,7 +95,7 @@ function Visibility({ editor }: { editor: Editor }) {
           label={w('publishedAt')}
           bind={publishedAt}
           type="datetime-local"
-          hint={w('publishedHint')}
+          hint={w('publishedHint', { zone: timeZone() })}
           error={wrongOf(editor, 'publishedAt')}
         />
       )}

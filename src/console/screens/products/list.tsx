@@ -14,8 +14,6 @@ import { Choose, Chosen, type ChosenProducts } from './chosen.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
 import { w } from './words.ts'
 
-const limit = 20
-
 /** What was chosen stays chosen over the pages of the list, as long as one is in it. */
 const nothing = (): ChosenProducts => new Map()
 
@@ -26,7 +24,7 @@ export default function Products() {
   const isFiltered = Object.values(asked).some(Boolean)
   const chosen = useSignal(nothing())
   const products = useResource(JSON.stringify([asked, query.page]), (signal) =>
-    ok(api.GET('/product-v2', { params: { query: { ...asked, page: query.page, limit } as object }, signal })),
+    ok(api.GET('/product-v2', { params: { query: { ...asked, page: query.page } as object }, signal })),
   )
   useLive(
     ['stock.*', 'import.finished'],
@@ -98,17 +96,11 @@ export default function Products() {
                 rowKey={({ id }) => id}
                 href={({ id }) => at('products', id)}
               />
-              <Pager of={isFiltered ? list : reaching(list)} query={query} />
+              <Pager of={list} query={query} />
             </>
           )
         }
       </Loaded>
     </Page>
   )
-}
-
-/** Without a filter only some are counted, and further pages are there all the same. */
-function reaching<List extends { data: readonly unknown[]; page: number; pages: number; totalCapped?: true }>(list: List): List {
-  if (!list.totalCapped) return list
-  return { ...list, pages: Math.max(list.pages, list.data.length === limit ? list.page + 1 : list.page) }
 }

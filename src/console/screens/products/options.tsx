@@ -3,7 +3,7 @@ import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { Editor } from './editor.ts'
-import { wrongOf } from './form.tsx'
+import { wrongOf } from './field-texts.ts'
 import { type OptionText, optionsMax, variantsMax } from './options.domain.ts'
 import { w } from './words.ts'
 

@@ -1,11 +1,12 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api, newKey, ok } from '../../lib/api.ts'
 import { draftOf, fill, textsOf } from '../../lib/draft.ts'
 import { number } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
 import { c } from '../../lib/words/common.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { notify } from '../../ui/toast.tsx'
 import { type StockBody, type StockText, stockBody } from './stock.domain.ts'
 import { w } from './words.ts'
 
@@ -15,8 +16,7 @@ const blank: StockText = { way: 'counted', quantity: '', reason: '' }
 export function StockForm({ path, onChanged }: { path: { id: string; variantId: string }; onChanged: () => unknown }) {
   const [draft] = useState(() => draftOf<StockText>(blank))
   const [error, setError] = useState<string | undefined>(undefined)
-  // One name for one intention: sent again after a broken connection, it counts once.
-  const intention = useRef({ key: newKey(), body: '' })
+  const intend = useIntention()
 
   const send = (body: StockBody, key: string) =>
     ok(
@@ -29,10 +29,7 @@ export function StockForm({ path, onChanged }: { path: { id: string; variantId: 
     const body = stockBody(textsOf(draft))
     setError(body === undefined ? c('notNumber') : undefined)
     if (body === undefined) throw new Error(c('notNumber'))
-    const text = JSON.stringify(body)
-    if (intention.current.body !== text) intention.current = { key: newKey(), body: text }
-    const { onHand } = await send(body, intention.current.key)
-    intention.current = { key: newKey(), body: '' }
+    const { onHand } = await intend(body, (key) => send(body, key))
     fill(draft, { quantity: '', reason: '' })
     await onChanged()
     const { delta } = body

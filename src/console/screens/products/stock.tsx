@@ -94,7 +94,7 @@ export default function Stock() {
                 <Empty icon="clock" title={w('noHistory')} text={w('noHistoryText')} />
               ) : (
                 <>
-                  <Table caption={w('history')} columns={columns()} rows={list.data} rowKey={({ id }) => id} />
+                  <Table caption={w('when')} columns={columns()} rows={list.data} rowKey={({ id }) => id} />
                   <Pager of={list} query={query} />
                 </>
               )

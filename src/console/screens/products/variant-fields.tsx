@@ -1,7 +1,7 @@
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { Editor, Row } from './editor.ts'
-import { wrongOf } from './form.tsx'
+import { wrongOf } from './field-texts.ts'
 import { w } from './words.ts'
 
 /** What of a variant is not in every row. */

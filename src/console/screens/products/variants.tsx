@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { Editor, Row } from './editor.ts'
-import { type Figures, wrongOf } from './form.tsx'
+import { type Figures, wrongOf } from './field-texts.ts'
 import { missing, rowName, variantsMax } from './options.domain.ts'
 import { VariantFields } from './variant-fields.tsx'
 import { w } from './words.ts'
@@ -36,11 +36,11 @@ export function Variants(props: VariantsProps) {
       ) : (
         <>
           {rows.length > 1 && <ForAll {...props} />}
-          <ul class="variants">
+          <div class="variants">
             {rows.map((row) => (
               <VariantRow key={row.key} row={row} {...props} />
             ))}
-          </ul>
+          </div>
         </>
       )}
       {lacking > 0 && options.length > 0 && rows.length < variantsMax && (
@@ -92,7 +92,7 @@ function VariantRow(props: VariantsProps & { row: Row }) {
   // What is wrong is shown, wherever it is.
   const isWrong = Object.keys(editor.wrong.value).some((field) => field.startsWith(`rows.${row.key}.`))
   return (
-    <li class="variant">
+    <div class="variant" role="group" aria-label={short}>
       <div class="variant-head">
         <h3>
           <bdi class="cut">{name}</bdi>
@@ -114,7 +114,7 @@ function VariantRow(props: VariantsProps & { row: Row }) {
       </div>
       <FirstFields {...props} />
       {(isOpen || isWrong) && <VariantFields {...props} />}
-    </li>
+    </div>
   )
 }
 

@@ -7,7 +7,7 @@ import { Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import { Preview } from '../../ui/preview.tsx'
 import { Table } from '../../ui/table.tsx'
-import type { Figures } from './form.tsx'
+import type { Figures } from './field-texts.ts'
 import { w } from './words.ts'
 
 /** A product, for whoever may read it and not change it. */
@@ -39,7 +39,7 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
         )}
         <Section title={w('variants')}>
           <Table
-            caption={w('variants')}
+            caption={w('priceAndStock')}
             rows={variants}
             rowKey={({ id }) => id}
             href={(variant) => at('products', of.id, 'variants', variant.id, 'stock')}

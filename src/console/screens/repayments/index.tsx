@@ -1,6 +1,149 @@
-import { Page } from '../../ui/page.tsx'
-import { w } from '../repayments/words.ts'
+import { api, ok } from '../../lib/api.ts'
+import { day, usd } from '../../lib/format.ts'
+import { outcomeName, outcomes } from '../../lib/lending.ts'
+import { type Query, useQuery } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { c } from '../../lib/words/common.ts'
+import { State, When } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { Earned } from '../lending-queue/earned.tsx'
+import { allLenders } from './find.ts'
+import { RecordDialog } from './record.tsx'
+import type { Repayment } from './repayment.domain.ts'
+import { ReverseDialog } from './reverse.tsx'
+import { Tape } from './tape.tsx'
+import { w } from './words.ts'
 
-export default function Screen() {
-  return <Page title={w('title')} />
+const tones = { ON_TIME: 'good', LATE: 'warn', DEFAULT: 'bad' } as const
+
+/** A day of the API, in UTC, as tapes have them; the whole moment where one points at it. */
+const Day = ({ at }: { at: string }) => (
+  <time dateTime={at} title={at}>
+    {day(at.slice(0, 10))}
+  </time>
+)
+
+const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly Column<Repayment>[] => [
+  { key: 'loan', title: w('loanRef'), main: true, cell: ({ loanRef }) => <bdi class="cut">{loanRef}</bdi> },
+  { key: 'outcome', title: w('outcome'), cell: ({ outcome }) => <State of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} /> },
+  { key: 'amount', title: w('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
+  { key: 'due', title: w('due'), cell: ({ dueAt }) => <Day at={dueAt} /> },
+  { key: 'settled', title: w('settled'), cell: ({ settledAt }) => (settledAt ? <Day at={settledAt} /> : '–') },
+  {
+    key: 'lender',
+    title: w('lender'),
+    cell: ({ lenderId }) => (
+      <a href={query.href({ lenderId })}>
+        <bdi class="cut">{lenders.get(lenderId) ?? lenderId}</bdi>
+      </a>
+    ),
+  },
+  {
+    key: 'merchant',
+    title: w('merchant'),
+    cell: ({ merchantId }) => (
+      <a href={query.href({ merchantId })}>
+        <code>{merchantId}</code>
+      </a>
+    ),
+  },
+  { key: 'source', title: w('source'), cell: ({ source }) => w(`source.${source}`) },
+  {
+    key: 'reversal',
+    title: w('counts'),
+    cell: ({ id, reversal, loanRef }) =>
+      reversal ? (
+        <>
+          <span class="faint">
+            {w('reversed')} <When at={reversal.recordedAt} />
+          </span>{' '}
+          <bdi class="cut">{reversal.reason}</bdi>
+        </>
+      ) : (
+        <ButtonLink
+          kind="quiet"
+          label={w('reverseOf', { loan: loanRef.slice(0, 80) })}
+          href={query.href({ do: 'reverse', id, page: query.of['page'] })}
+        >
+          {w('reverse')}
+        </ButtonLink>
+      ),
+  },
+]
+
+/** What merchants paid back, or did not: by this their tiers of credit rise. */
+export default function Repayments() {
+  const query = useQuery()
+  const { merchantId, lenderId, loanRef, do: doing } = query.of
+  const outcome = outcomes.find((one) => one === query.of['outcome'])
+  const asked = {
+    ...(merchantId && { merchantId }),
+    ...(lenderId && { lenderId }),
+    ...(loanRef && { loanRef }),
+    ...(outcome && { outcome }),
+  }
+  const isFiltered = Object.keys(asked).length > 0
+  const list = useResource(JSON.stringify([asked, query.page]), (signal) =>
+    ok(api.GET('/admin/repayments', { params: { query: { ...asked, page: query.page } }, signal })),
+  )
+  // Their names alone: where they cannot be read, ids stand there.
+  const lenders = useResource(
+    'lenders',
+    async (signal) => new Map((await allLenders(signal)).map(({ id, displayName }) => [id, displayName])),
+  )
+  const names = lenders.data.value ?? new Map<string, string>()
+  const close = () => query.set({ do: undefined, id: undefined, page: query.of['page'] }, { replace: true })
+  async function done(): Promise<void> {
+    close()
+    await list.reload()
+  }
+  const reversed = doing === 'reverse' ? list.data.value?.data.find(({ id, reversal }) => id === query.of['id'] && !reversal) : undefined
+  return (
+    <Page
+      title={w('title')}
+      back={{ href: net('lending'), text: w('applications') }}
+      actions={
+        <>
+          <ButtonLink icon="upload" href={query.href({ do: 'tape' })}>
+            {w('tape')}
+          </ButtonLink>
+          <ButtonLink kind="primary" icon="plus" href={query.href({ do: 'record' })}>
+            {w('record')}
+          </ButtonLink>
+        </>
+      }
+    >
+      {doing === 'tape' && <Tape onDone={list.reload} onClose={close} />}
+      <Filters
+        query={query}
+        filters={[
+          { name: 'merchantId', label: w('merchantId') },
+          { name: 'lenderId', label: w('lender'), options: [...names] },
+          { name: 'loanRef', label: w('loanRef') },
+          { name: 'outcome', label: w('outcome'), options: outcomes.map((one) => [one, outcomeName(one)]) },
+        ]}
+      />
+      <Loaded of={list}>
+        {(page) =>
+          page.data.length > 0 ? (
+            <>
+              <Table caption={w('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />
+              <Pager of={page} query={query} />
+            </>
+          ) : isFiltered ? (
+            <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />
+          ) : (
+            <Empty icon="money" title={w('empty')} text={w('emptyText')} />
+          )
+        }
+      </Loaded>
+      {merchantId && <Earned key={list.data.value?.total} merchantId={merchantId} query={query} />}
+      {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={done} />}
+      {reversed && <ReverseDialog of={reversed} onClose={close} onDone={done} />}
+    </Page>
+  )
 }

@@ -13,7 +13,7 @@ import { Form } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Pager } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Host = Schema<'ShopHost'>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { useRef, useState } from 'preact/hooks'
-import { api, newKey, ok } from '../../lib/api.ts'
+import { useState } from 'preact/hooks'
+import { api, ok } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
 import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'
 import { shop, shopName } from '../../lib/shop.ts'
@@ -91,8 +92,8 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
 
 function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
   const grace = useSignal<Grace>('3600')
-  // One intention, however often it is sent: two would end the key that the first one made.
-  const key = useRef(newKey())
+  // Sent twice, it would end the key that the first one made.
+  const once = useIntention()
   async function rotate(): Promise<void> {
     const graceSeconds = Number(grace.value)
     const isSure = await confirm({
@@ -102,20 +103,10 @@ function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
       danger: true,
     })
     if (!isSure) return
-    try {
-      const { privateKey, previousKeyExpiresAt } = await ok(
-        api.POST('/shops/v2/private-key/rotate', {
-          params: { header: { 'idempotency-key': key.current } },
-          body: { graceSeconds },
-        }),
-      )
-      key.current = newKey()
-      onRotated({ key: privateKey, previousUntil: previousKeyExpiresAt })
-    } catch (refusal) {
-      // What was refused did not happen, and is another intention when it is asked again.
-      if (refusal instanceof Refused && refusal.status >= 400 && refusal.status < 500 && refusal.retryAfter === null) key.current = newKey()
-      throw refusal
-    }
+    const { privateKey, previousKeyExpiresAt } = await once({ graceSeconds }, (key) =>
+      ok(api.POST('/shops/v2/private-key/rotate', { params: { header: { 'idempotency-key': key } }, body: { graceSeconds } })),
+    )
+    onRotated({ key: privateKey, previousUntil: previousKeyExpiresAt })
   }
   return (
     <Section title={w('rotateSection')} hint={w('rotateHint')}>

@@ -12,7 +12,7 @@ import { confirm } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { accountBody, type Mode, modeMeant } from './account.domain.ts'
 import { w } from './words.ts'
 

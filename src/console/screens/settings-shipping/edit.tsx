@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks'
+import { parseMoney } from '../../lib/amounts.ts'
 import { findCountries } from '../../lib/places.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
@@ -78,7 +79,7 @@ export function MethodForm({
 }
 
 const amountError = (text: string, currency: string): string | undefined =>
-  text.trim() !== '' && !('method' in methodOf({ ...newMethod, price: text }, currency)) ? c('notAmount', { currency }) : undefined
+  text.trim() !== '' && !parseMoney(text, currency) ? c('notAmount', { currency }) : undefined
 
 function Flat({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTexts; currency: string }) {
   return (

@@ -1,7 +1,8 @@
 /** Shipping methods: as the fields of a form, back as the API takes them, and what they come to for a cart. */
-import { decimalOf, decimalsOf, type Money, parseAmount } from '../../../lib/money.ts'
+import type { Money } from '../../../lib/money.ts'
 import type { Provinces } from '../../../lib/provinces.ts'
 import { chargeOf, type Destination, reaches } from '../../../lib/shipping-offers.ts'
+import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
 
 export type Method = Schema<'ShippingMethod'>
@@ -22,7 +23,7 @@ export type MethodTexts = {
   freeOver: string
 }
 
-const major = (money: Money | undefined): string => (money ? decimalOf(money.amount, decimalsOf(money.currency)) : '')
+const major = (money: Money | undefined): string => (money ? moneyText(money) : '')
 
 export const newMethod: MethodTexts = {
   code: '',
@@ -66,11 +67,6 @@ export type Wrong = {
   readonly is: 'notAmount' | 'notNumber'
 }
 
-/** An amount as it was typed; undefined where it is none. */
-export const amountTyped = (text: string, currency: string): Money | undefined => {
-  const amount = parseAmount(text.trim().replace(',', '.'), currency)
-  return amount === undefined ? undefined : { amount, currency }
-}
 const gramsTyped = (text: string): number | undefined => (/^\d{1,13}$/.test(text.trim()) ? Number(text.trim()) : undefined)
 
 /**
@@ -80,10 +76,10 @@ const gramsTyped = (text: string): number | undefined => (/^\d{1,13}$/.test(text
 export function methodOf(typed: MethodTexts, currency: string): { method: Method } | { wrong: Wrong } {
   const named = { code: typed.code.trim(), title: typed.title.trim() }
   if (typed.form === 'flat') {
-    const price = amountTyped(typed.price, currency)
+    const price = parseMoney(typed.price, currency)
     return price ? { method: { ...named, countries: [...typed.countries], price } } : { wrong: { field: 'price', is: 'notAmount' } }
   }
-  const freeOver = typed.freeOver.trim() === '' ? undefined : amountTyped(typed.freeOver, currency)
+  const freeOver = typed.freeOver.trim() === '' ? undefined : parseMoney(typed.freeOver, currency)
   if (typed.freeOver.trim() !== '' && !freeOver) return { wrong: { field: 'freeOver', is: 'notAmount' } }
   const rates: NonNullable<Method['rates']> = []
   // Without bounds there is one band.
@@ -101,7 +97,7 @@ export function methodOf(typed: MethodTexts, currency: string): { method: Method
 
 type Rate = NonNullable<Method['rates']>[number]
 function bandOf({ upTo, amount }: BandTexts, measure: Measure, currency: string): Rate | Wrong {
-  const costs = amountTyped(amount, currency)
+  const costs = parseMoney(amount, currency)
   if (!costs) return { field: 'amount', is: 'notAmount' }
   // The last may be without a bound; any other that is souk refuses.
   if (measure === 'none' || upTo.trim() === '') return { amount: costs }
@@ -109,7 +105,7 @@ function bandOf({ upTo, amount }: BandTexts, measure: Measure, currency: string)
     const upToGrams = gramsTyped(upTo)
     return upToGrams === undefined ? { field: 'upTo', is: 'notNumber' } : { upToGrams, amount: costs }
   }
-  const upToAmount = amountTyped(upTo, currency)
+  const upToAmount = parseMoney(upTo, currency)
   return upToAmount ? { upToAmount, amount: costs } : { field: 'upTo', is: 'notAmount' }
 }
 

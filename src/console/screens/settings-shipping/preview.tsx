@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { provincesOf } from '../../../lib/provinces.ts'
+import { parseMoney } from '../../lib/amounts.ts'
 import { api, ok } from '../../lib/api.ts'
 import { countryOptions } from '../../lib/places.ts'
 import { useResource } from '../../lib/resource.ts'
@@ -10,7 +11,7 @@ import { Money, Note } from '../../ui/bits.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { amountTyped, type Method, seenBy } from './methods.domain.ts'
+import { type Method, seenBy } from './methods.domain.ts'
 import { w } from './words.ts'
 
 /** What a cart of some weight and worth would be offered to somewhere. */
@@ -30,7 +31,7 @@ export function Preview({ methods, currency }: { methods: readonly Method[]; cur
     [countries],
   )
   const here = countries.find(({ code }) => code === typed.country.value)
-  const amount = amountTyped(typed.amount.value || '0', currency)
+  const amount = parseMoney(typed.amount.value || '0', currency)
   const grams = /^\d{1,13}$/.test(typed.grams.value.trim()) ? Number(typed.grams.value) : undefined
   const to = { countryCode: typed.country.value, province: typed.province.value.trim() || null }
   const seen = amount && grams !== undefined ? seenBy(methods, { grams, amount, to }, table) : []

@@ -14,7 +14,7 @@ import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Staff = Schema<'Staff'>

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { api, ifMatch, versioned } from '../../lib/api.ts'
 import { draftOf, textsOf } from '../../lib/draft.ts'
 import { country, percentOfBps } from '../../lib/format.ts'
+import { parsePercent } from '../../lib/percent.ts'
 import { countryOptions } from '../../lib/places.ts'
 import { useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
@@ -14,9 +15,9 @@ import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { type Rows, saveRows } from '../settings/rows.ts'
-import { bpsTyped, duplicateOf, newRate, placeOf, type Rate, rateOf, textsOfRate, withRate } from './rates.domain.ts'
+import { duplicateOf, newRate, placeOf, type Rate, rateOf, textsOfRate, withRate } from './rates.domain.ts'
 import { w } from './words.ts'
 
 type Held = Rows<Rate>
@@ -145,7 +146,7 @@ function One({ place, held, resource }: { place: string | undefined; held: Held;
             bind={draft.rate}
             label={w('percent')}
             inputMode="decimal"
-            error={(tried || typed.rate !== '') && bpsTyped(typed.rate) === undefined ? c('notPercent') : undefined}
+            error={(tried || typed.rate !== '') && parsePercent(typed.rate) === undefined ? c('notPercent') : undefined}
             required
             code
           />

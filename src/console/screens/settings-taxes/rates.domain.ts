@@ -1,22 +1,11 @@
 /** Tax rates: as the fields of a form, back as the API takes them, and which of them say the same place twice. */
-import { parseAmount } from '../../../lib/money.ts'
 import type { Schema } from '../../lib/api.ts'
+import { parsePercent, percentText } from '../../lib/percent.ts'
 
 export type Rate = Schema<'TaxRate'>
 export type RateTexts = { country: string; region: string; rate: string; class: string; inclusive: boolean }
 
 export const newRate: RateTexts = { country: '', region: '', rate: '', class: '', inclusive: false }
-
-/** Hundredths of a percent as they are typed: 1250 is `12.5`. */
-export const percentText = (bps: number): string =>
-  `${Math.trunc(bps / 100)}.${String(bps % 100).padStart(2, '0')}`.replace(/\.?0+$/, '') || '0'
-
-/** Hundredths of a percent of what was typed; undefined where that is no percentage from 0 to 100, or is finer than that. */
-export function bpsTyped(text: string): number | undefined {
-  // Two decimals, as cents have.
-  const bps = parseAmount(text.trim().replace(/\s?%$/, '').replace(',', '.'), 'USD')
-  return bps === undefined || bps < 0 || bps > 10_000 ? undefined : bps
-}
 
 export const textsOfRate = ({ country, region, rateBps, inclusive, class: taxClass }: Rate): RateTexts => ({
   ...{ country, region: region ?? '', rate: percentText(rateBps), class: taxClass ?? '', inclusive },
@@ -24,7 +13,7 @@ export const textsOfRate = ({ country, region, rateBps, inclusive, class: taxCla
 
 /** The rate that was typed; undefined where the percentage is none. */
 export function rateOf(typed: RateTexts): Rate | undefined {
-  const rateBps = bpsTyped(typed.rate)
+  const rateBps = parsePercent(typed.rate)
   if (rateBps === undefined) return undefined
   const taxClass = typed.class.trim()
   return {

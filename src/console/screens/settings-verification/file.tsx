@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { kybBody, type OwnerTexts, shareUnits, textsOfKyb } from './kyb.domain.ts'
 import { w } from './words.ts'
 

@@ -8,7 +8,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']

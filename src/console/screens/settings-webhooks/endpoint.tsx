@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { Health } from './health.tsx'
 import { w } from './words.ts'
 

@@ -11,7 +11,7 @@ import { AreaField, CheckField, SelectField, TagsField, TextField } from '../../
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { notify } from '../../ui/toast.tsx'
+import { notify } from '../../lib/notices.ts'
 import { Uploads } from '../../ui/uploads.tsx'
 import { changedFields, pageFields, type ShopTexts, shopChange, textsOfShop } from './shop.domain.ts'
 import { w } from './words.ts'

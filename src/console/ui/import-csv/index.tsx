@@ -87,6 +87,11 @@ export function ImportCsv<Answer extends ImportAnswer>({
     if (answer.value || ended.value) result.current?.focus()
   }, [answer.value, ended.value])
   useEvents(['import.*'], ({ event, data }) => {
+    // Of one whose answer never came, this says what became of it.
+    if (event === 'import.finished' && data['kind'] === kind && ended.value && 'text' in ended.value) {
+      const [created, updated, failed] = [data['created'], data['updated'], data['failed']].map(Number)
+      ended.value = { text: `${ended.value.text} ${i('finished', { created: created ?? 0, updated: updated ?? 0, failed: failed ?? 0 })}` }
+    }
     if (under.value?.phase !== 'working' || data['kind'] !== kind || event !== 'import.progress') return
     const [read, all, rows] = [Number(data['bytesRead']), Number(data['bytes']), Number(data['rows'])]
     under.value = { ...under.value, rows, ...(all > 0 ? { part: Math.min(1, read / all) } : {}) }
@@ -161,7 +166,7 @@ export function ImportCsv<Answer extends ImportAnswer>({
           </div>
         )}
         {!checked && !under.value && <p class="hint">{i('checkHint')}</p>}
-        {under.value && <Working of={under.value} onStop={() => stopping.current?.abort()} />}
+        {under.value && <Importing of={under.value} onStop={() => stopping.current?.abort()} />}
       </Section>
       <div ref={result} tabIndex={-1} class="form-problem loaded">
         {ended.value && ('text' in ended.value ? <Note tone="warn">{ended.value.text}</Note> : <Problem error={ended.value.error} />)}
@@ -183,7 +188,8 @@ const switchOf = (all: Signal<Readonly<Record<string, boolean>>>, name: string) 
     },
   }) as Signal<boolean>
 
-function Working({ of: { phase, part, rows }, onStop }: { of: Under; onStop: () => void }) {
+/** How far an import is, and a way to end it. */
+export function Importing({ of: { phase, part, rows }, onStop }: { of: Pick<Under, 'phase' | 'part' | 'rows'>; onStop: () => void }) {
   const text = phase === 'sending' ? i('sent') : i('working')
   return (
     <div class="stack">
@@ -207,15 +213,16 @@ function Answered({ of, facts }: { of: ImportAnswer; facts: readonly (readonly [
         <Facts of={[...counts, ...facts]} />
         {of.failed === 0 && of.dryRun && <Note tone="good">{i('wouldBeGood')}</Note>}
       </Section>
-      <Rows title={i('errors')} of={of.errors} capped={of.errorsTruncated} />
-      <Rows title={i('notices')} of={of.notices ?? []} />
+      <ImportRows title={i('errors')} of={of.errors} capped={of.errorsTruncated} />
+      <ImportRows title={i('notices')} of={of.notices ?? []} />
     </>
   )
 }
 
 const shownMax = 200
 
-function Rows({ title, of, capped }: { title: string; of: readonly Said[]; capped?: boolean }) {
+/** What an import says of single rows, as a table and as CSV; nothing where it says nothing. */
+export function ImportRows({ title, of, capped }: { title: string; of: readonly Said[]; capped?: boolean }) {
   if (of.length === 0) return null
   const cells = of.map(({ row, column, message }) => [row, column ?? null, message] as const)
   return (
@@ -229,7 +236,7 @@ function Rows({ title, of, capped }: { title: string; of: readonly Said[]; cappe
     >
       {capped && <Note tone="warn">{i('errorsCapped')}</Note>}
       <Table
-        caption={title}
+        caption={i('byRow', { title })}
         rows={of.slice(0, shownMax)}
         rowKey={(one) => `${one.row} ${one.column} ${one.message}`}
         columns={[

@@ -1,6 +1,30 @@
-import type { Translation } from '../../../lib/words.ts'
-import type en from './en.ts'
-
 export default {
-  title: 'Audit',
-} satisfies Translation<typeof en>
+  title: 'سجل التدقيق',
+  search: 'معرّف أو إجراء، مثل kyb.filed',
+  actor: 'من',
+  action: 'الإجراء',
+  subject: 'على ماذا',
+  shopId: 'المتجر',
+  at: 'متى',
+  changes: 'التغييرات',
+  changed: {
+    zero: 'لا حقول',
+    one: 'حقل واحد',
+    two: 'حقلان',
+    few: '{n} حقول',
+    many: '{n} حقلاً',
+    other: '{n} حقل',
+  },
+  where: 'من أين',
+  before: 'قبل:',
+  after: 'بعد:',
+  redacted: 'تغيّر ولا يُعرض',
+  address: 'من',
+  request: 'الطلب',
+  show: 'فتح {id}',
+  again: 'تحديث',
+  hint: 'يُبحث عن المعرّفات وأسماء الإجراءات كاملة لا عن أجزائها. الأيام بتوقيت UTC. ولا تُحفظ هنا بيانات الأشخاص.',
+  takenAs: 'جرى البحث على أنه: {name}',
+  nothingFoundText: 'لا يوجد سطر كهذا. يجب أن تكون المعرّفات وأسماء الإجراءات كاملة.',
+  emptyText: 'كل ما يغيّره تاجر أو مفتاح أو مشغّل يُسجَّل هنا.',
+}

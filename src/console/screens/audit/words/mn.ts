@@ -1,6 +1,23 @@
-import type { Translation } from '../../../lib/words.ts'
-import type en from './en.ts'
-
 export default {
-  title: 'Audit',
-} satisfies Translation<typeof en>
+  title: 'Үйлдлийн бүртгэл',
+  search: 'Дугаар эсвэл үйлдэл, жишээ нь kyb.filed',
+  actor: 'Хэн',
+  action: 'Үйлдэл',
+  subject: 'Юунд',
+  shopId: 'Дэлгүүр',
+  at: 'Хэзээ',
+  changes: 'Өөрчлөлт',
+  changed: { one: '{n} талбар', other: '{n} талбар' },
+  where: 'Хаанаас',
+  before: 'Өмнө:',
+  after: 'Дараа:',
+  redacted: 'өөрчлөгдсөн, харуулахгүй',
+  address: 'Хаанаас',
+  request: 'Хүсэлт',
+  show: '{id} нээх',
+  again: 'Дахин харах',
+  hint: 'Дугаар, үйлдлийн нэрийг бүтнээр нь хайна. Өдөр нь UTC. Хүний мэдээллийг энд хадгалдаггүй.',
+  takenAs: 'Ингэж хайсан: {name}',
+  nothingFoundText: 'Тийм мөр алга. Дугаар, үйлдлийн нэр бүтэн байх ёстой.',
+  emptyText: 'Худалдаачин, түлхүүр, операторын өөрчилсөн бүхэн энд бүртгэгдэнэ.',
+}

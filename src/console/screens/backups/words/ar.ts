@@ -12,7 +12,7 @@ export default {
   took: 'المدة',
   size: 'الحجم',
   next: 'التالية',
-  failures: 'إخفاقات منذ الأخيرة',
+  failures: 'الإخفاقات منذ البدء',
   places: 'الأماكن',
   place: 'المكان',
   age: 'آخر نسخة هناك',

@@ -9,7 +9,7 @@ export default {
   took: 'Took',
   size: 'Size',
   next: 'Next',
-  failures: 'Failures since the last',
+  failures: 'Failures since the start',
   places: 'Places',
   place: 'Place',
   age: 'Last there',

@@ -27,7 +27,7 @@ export default {
   'showing.at': 'ابتداءً من وقت',
   'showing.never': 'مخفية',
   publishedAt: 'من',
-  publishedHint: 'بحسب ساعة هذا الجهاز.',
+  publishedHint: 'بتوقيت المتجر: {zone}.',
   notMoment: 'يلزم يوم وساعة',
   products: {
     zero: 'لا منتجات',
@@ -45,7 +45,6 @@ export default {
   noProductsText: 'ابحث عنها في الأعلى ثم رتّبها.',
   gone: 'منتج تعذّرت قراءته',
   place: 'موضع {name}',
-  placeGo: 'نقل',
   toPlace: 'النقل إلى الموضع',
   removeProduct: 'إخراج {name}',
   full: 'تتسع المجموعة لـ {max} منتج على الأكثر.',
@@ -60,6 +59,5 @@ export default {
   removeText: 'يذهب الرفّ وتبقى منتجاته. الروابط إليه لن تقود إلى شيء. لا يمكن التراجع عن ذلك.',
   removed: 'حُذفت المجموعة',
   fix: 'هناك ما يجب تصحيحه: هو مُعلَّم أدناه.',
-  changedMeanwhile: 'غيّر شخص آخر هذه المجموعة في هذه الأثناء. عند الحفظ سترى ما يختلف.',
   order: 'ترتيب المنتجات',
 } satisfies Translation<typeof en>

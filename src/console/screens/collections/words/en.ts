@@ -24,7 +24,7 @@ export default {
   'showing.at': 'From a moment on',
   'showing.never': 'Hidden',
   publishedAt: 'From',
-  publishedHint: 'By the clock of this device.',
+  publishedHint: 'By the shop’s clock: {zone}.',
   notMoment: 'A day and an hour are needed',
   products: { one: '{n} product', other: '{n} products' },
   productsTitle: 'Products',
@@ -35,7 +35,6 @@ export default {
   noProductsText: 'Search for them above; then put them into order.',
   gone: 'A product that cannot be read',
   place: 'Place of {name}',
-  placeGo: 'Move',
   toPlace: 'Move to place',
   removeProduct: 'Take {name} out',
   full: 'A collection holds {max} products at most.',
@@ -50,6 +49,5 @@ export default {
   removeText: 'The shelf goes, its products stay. Links to it lead nowhere any more. This cannot be undone.',
   removed: 'The collection is gone',
   fix: 'Something is to be put right: it is marked below.',
-  changedMeanwhile: 'Somebody changed this collection meanwhile. When you save, you will see what differs.',
   order: 'Order of the products',
 } as const

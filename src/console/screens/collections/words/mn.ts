@@ -27,7 +27,7 @@ export default {
   'showing.at': 'Тодорхой цагаас',
   'showing.never': 'Нуух',
   publishedAt: 'Эхлэх',
-  publishedHint: 'Энэ төхөөрөмжийн цагаар.',
+  publishedHint: 'Дэлгүүрийн цагаар: {zone}.',
   notMoment: 'Өдөр, цаг хэрэгтэй',
   products: { other: '{n} бараа' },
   productsTitle: 'Бараа',
@@ -38,7 +38,6 @@ export default {
   noProductsText: 'Дээр хайж нэмээд, дараалалд нь оруулна уу.',
   gone: 'Унших боломжгүй бараа',
   place: '{name}: байр',
-  placeGo: 'Зөөх',
   toPlace: 'Байр руу зөөх',
   removeProduct: '{name} гаргах',
   full: 'Цуглуулгад дээд тал нь {max} бараа орно.',
@@ -53,6 +52,5 @@ export default {
   removeText: 'Тавиур алга болж, бараа нь үлдэнэ. Түүн рүү заасан холбоос ажиллахаа болино. Үүнийг буцаах боломжгүй.',
   removed: 'Цуглуулга устлаа',
   fix: 'Засах зүйл байна: доор тэмдэглэсэн.',
-  changedMeanwhile: 'Энэ хооронд өөр хүн цуглуулгыг өөрчилсөн. Хадгалахад ялгаа нь харагдана.',
   order: 'Барааны дараалал',
 } satisfies Translation<typeof en>

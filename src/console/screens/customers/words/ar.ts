@@ -71,4 +71,6 @@ export default {
   overwrite: 'تعديل العملاء المعروفين',
   overwriteHint: 'وإلا يُترك من له حساب كما هو. الخلية الفارغة تمسح، والعمود الغائب يُبقي.',
   importedAddresses: 'عناوين أُضيفت للدفاتر',
+  theirOrders: 'طلبات هذا العميل',
+  theirCards: 'بطاقات هذا العميل',
 } satisfies Translation<typeof en>

@@ -68,4 +68,6 @@ export default {
   overwrite: 'Change customers that are known',
   overwriteHint: 'Else who has an account already is left alone. A blank cell clears, an absent column keeps.',
   importedAddresses: 'Addresses put into books',
+  theirOrders: 'Orders of this customer',
+  theirCards: 'Gift cards of this customer',
 } as const

@@ -71,4 +71,6 @@ export default {
   overwrite: 'Байгаа хүмүүсийг өөрчлөх',
   overwriteHint: 'Эс бөгөөс бүртгэлтэй хүмүүсийг хөндөхгүй. Хоосон нүд арилгана, байхгүй багана хэвээр үлдээнэ.',
   importedAddresses: 'Нэмсэн хаяг',
+  theirOrders: 'Энэ хүний захиалгууд',
+  theirCards: 'Энэ хүний бэлгийн картууд',
 } satisfies Translation<typeof en>

@@ -18,7 +18,7 @@ export default {
   },
   share: 'الحصة',
   downloadDays: 'الأيام بصيغة CSV',
-  downloadParts: 'مم يتكوّن، بصيغة CSV',
+  downloadParts: 'المكوّنات بصيغة CSV',
   refunded: 'المسترد',
   confirmed: 'المؤكد',
   unpriced: {

@@ -8,7 +8,7 @@ export default {
   moreParts: { one: 'and {n} more', other: 'and {n} more' },
   share: 'Share',
   downloadDays: 'Days as CSV',
-  downloadParts: 'What it is made of, as CSV',
+  downloadParts: 'Parts as CSV',
   refunded: 'Refunded',
   confirmed: 'Confirmed',
   unpriced: {

@@ -65,4 +65,5 @@ export default {
   enabled: 'يمكن استخدام البطاقة مجددًا',
   disableTitle: 'تعطيل هذه البطاقة؟',
   disableText: 'لن يدفع بها أحد من الآن. يبقى رصيدها، وتحتفظ الطلبات بما أخذته، ويمكنك تفعيلها مجددًا.',
+  movesList: 'الحركات، الأحدث أولًا',
 } satisfies Translation<typeof en>

@@ -55,4 +55,5 @@ export default {
   enabled: 'The card can be used again',
   disableTitle: 'Disable this card?',
   disableText: 'Nobody can pay with it from now on. What is left on it stays, orders keep what they took, and you can enable it again.',
+  movesList: 'Moves, newest first',
 } as const

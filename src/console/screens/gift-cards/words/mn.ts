@@ -58,4 +58,5 @@ export default {
   enabled: 'Картыг дахин нээлээ',
   disableTitle: 'Энэ картыг хаах уу?',
   disableText: 'Одооноос хэн ч төлбөрт ашиглахгүй. Үлдэгдэл хэвээр, захиалгууд хэвээр үлдэнэ, та дахин нээж болно.',
+  movesList: 'Хөдөлгөөн, шинээс нь эхлэн',
 } satisfies Translation<typeof en>

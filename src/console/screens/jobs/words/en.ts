@@ -6,7 +6,7 @@ export default {
   next: 'Next run',
   took: 'Took',
   run: 'Run now',
-  runOf: 'Run {name} now',
+  runOf: 'Run now: {name}',
   asked: '{name} was asked to run',
   idle: 'Waiting',
   running: 'Running',
@@ -19,6 +19,7 @@ export default {
   schedule: 'Schedule',
   every: 'In every process',
   asks: 'Asked at {at}',
-  seconds: '{n} s',
   success: 'Last success',
+  areStuck: { one: '{n} job is stuck:', other: '{n} jobs are stuck:' },
+  haveFailed: { one: '{n} job did not succeed when it ran last:', other: '{n} jobs did not succeed when they ran last:' },
 } as const

@@ -9,7 +9,7 @@ export default {
   next: 'Дараагийн ажиллалт',
   took: 'Үргэлжилсэн',
   run: 'Одоо ажиллуулах',
-  runOf: '{name}-г одоо ажиллуулах',
+  runOf: 'Одоо ажиллуулах: {name}',
   asked: '{name} ажиллуулахыг хүслээ',
   idle: 'Хүлээж буй',
   running: 'Ажиллаж буй',
@@ -22,6 +22,7 @@ export default {
   schedule: 'Хуваарь',
   every: 'Процесс бүрд',
   asks: '{at}-д хүссэн',
-  seconds: '{n} с',
   success: 'Сүүлийн амжилт',
+  areStuck: { one: '{n} ажил гацсан:', other: '{n} ажил гацсан:' },
+  haveFailed: { one: '{n} ажил сүүлд амжилтгүй болсон:', other: '{n} ажил сүүлд амжилтгүй болсон:' },
 } satisfies Translation<typeof en>

@@ -2,5 +2,13 @@ import type { Translation } from '../../../lib/words.ts'
 import type en from './en.ts'
 
 export default {
-  title: 'Partnerships',
+  title: 'Түншлэл',
+  subtitle: 'Түншээр дамжин ирсэн дэлгүүрүүд ба өөрсдөө сонгоогүй бол эхлэх картын систем',
+  none: 'Түншлэл хараахан алга. Түншлэл нь дэлгүүрүүд ба тэдний картыг авах системийг нэрлэнэ.',
+  nr: '{n}-р түншлэл',
+  name: 'Нэр',
+  processor: 'Картын систем',
+  shops: 'Дэлгүүрүүд',
+  add: 'Түншлэл нэмэх',
+  twice: 'Дэлгүүр дээд тал нь нэг түншлэлд харьяалагдана: {names}',
 } satisfies Translation<typeof en>

@@ -17,5 +17,4 @@ export default {
   removeText: 'لن يعرض عنوانها شيئًا بعد الآن. لا يمكن التراجع عن ذلك، لكن يمكن رفع الصورة من جديد.',
   removed: 'حُذفت الصورة',
   remove: 'حذف صورة {at}',
-  added: 'الصورة موجودة الآن',
 } satisfies Translation<typeof en>

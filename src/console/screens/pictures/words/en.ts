@@ -14,5 +14,4 @@ export default {
   removeText: 'Its address will show nothing any more. This cannot be undone, but the picture may be handed in again.',
   removed: 'The picture is gone',
   remove: 'Delete the picture of {at}',
-  added: 'The picture is there',
 } as const

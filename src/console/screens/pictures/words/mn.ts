@@ -17,5 +17,4 @@ export default {
   removeText: 'Түүний хаяг юу ч харуулахгүй болно. Үүнийг буцаах боломжгүй, гэхдээ зургийг дахин оруулж болно.',
   removed: 'Зураг устлаа',
   remove: '{at}-ны зургийг устгах',
-  added: 'Зураг нэмэгдлээ',
 } satisfies Translation<typeof en>

@@ -13,6 +13,7 @@ export default {
   stopped: 'You stopped it. What was stored by then stays; the same file again goes on from there.',
   unknown:
     'The connection broke while souk worked. What was stored by then stays, and nobody can say here how much that is: send the same file again, what is there already is not stored twice.',
+  finished: 'Meanwhile souk has ended that import: {created} new, {updated} changed, {failed} refused.',
   notSent: 'The file did not arrive: nothing was stored.',
   wouldBe: 'What would happen',
   was: 'What happened',
@@ -30,4 +31,5 @@ export default {
   message: 'Message',
   errorsCsv: 'Take the list along as CSV',
   stale: 'You changed how it is imported: check the file again.',
+  byRow: '{title}: row by row',
 } as const

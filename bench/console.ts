@@ -1,0 +1,190 @@
+/**
+ * The console in Chromium: how soon the home screen can be used, against an empty page of the same server that makes two API calls; how many
+ * bytes the first load and each later screen are; and what serving it costs those who read products. The binary, in the demo's shops.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { demoShop } from '../src/demo/data.ts'
+import { chromium } from '../test/support/chromium.ts'
+import { addressOf, listedScreens } from '../test/support/console-screens.ts'
+import { type ConsoleVisitor, consoleVisitor } from '../test/support/console-visitor.ts'
+import { closeBrowser } from '../test/support/visit.ts'
+import { load } from './load.ts'
+import { children, figure, median, only, quick, reading, report, root, rounds, rows, say, spreadOf, work } from './runs.ts'
+
+const loads = quick ? 5 : 20
+const firstLoadMax = 60_000
+const laterMax = 25_000
+/** So often a second somebody opens the console for the first time, while products are read. */
+const openingsPerSecond = 5
+const { email, password } = demoShop.merchant
+const binary = join(root, 'dist', 'souk')
+
+export async function measureConsole(): Promise<void> {
+  if (!chromium) {
+    say('skipped: the console, because there is no chromium on this machine')
+    return
+  }
+  if (!(await Bun.file(binary).exists())) throw new Error('dist/souk is not there: `bun run build` makes it')
+  const demo = await startDemo()
+  try {
+    const visitor = await consoleVisitor(demo.url)
+    await visitor.go()
+    await visitor.signIn({ email, password })
+    await visitor.heading(/./)
+    await usable(visitor, demo.url)
+    await bytes(visitor, demo.url)
+    await closeBrowser()
+    await readsBeside(demo.url)
+  } finally {
+    await closeBrowser()
+    demo.stop()
+  }
+}
+
+async function startDemo(): Promise<{ url: string; stop(): void }> {
+  const dataDir = join(work, 'console')
+  mkdirSync(dataDir, { recursive: true })
+  const child = Bun.spawn([binary, 'demo'], {
+    env: { DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  children.add(child)
+  let said = ''
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
+    said += text
+    const url = /souk is ready at (http:\/\/\S+)/.exec(said)?.[1]
+    if (url) return { url, stop: () => child.kill('SIGTERM') }
+  }
+  throw new Error('the demo ended before it was ready')
+}
+
+/** In the page, from its very beginning: when there is a screen with a heading of its own, and nothing on it loads any more. */
+const watchesHome = `(() => {
+  if (!location.pathname.startsWith('/console')) return
+  const look = () => {
+    const isThere = document.querySelector('main h1') && location.pathname.includes('/s/')
+    if (isThere && !document.querySelector('.splash, .skeleton, [aria-busy="true"]')) globalThis.usableMs ??= performance.now()
+    else requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+})()`
+
+/** In an empty page, from its very beginning: logs in again by the cookie, and asks for what the home screen shows first. */
+const asksTwice = (shop: string) => `(() => {
+  if (location.pathname !== '/health/live') return
+  const json = { 'content-type': 'application/json' }
+  fetch('/console/session', { method: 'POST', headers: json, body: '{}' })
+    .then((answer) => answer.json())
+    .then(({ accessToken, shops }) => fetch('/v2/orders?limit=20', { headers: { authorization: 'Bearer ' + accessToken, 'x-shop-id': shops.find(({ name }) => name === ${JSON.stringify(shop)}).id } }))
+    .then((answer) => answer.json())
+    .then(() => { globalThis.usableMs = performance.now() })
+})()`
+
+async function usable(visitor: ConsoleVisitor, url: string): Promise<void> {
+  const { page } = visitor
+  for (const source of [watchesHome, asksTwice(demoShop.name)]) await page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  const timeOf = async (address: string): Promise<number> => {
+    await page.open(url + address)
+    return Number(await visitor.until(`location.pathname.startsWith('${address}') && globalThis.usableMs`, address))
+  }
+  const home = `/console/s/${demoShop.name}`
+  for (const [what, target, isCold] of [
+    ['home usable, files at hand', '≤ 1.2', false],
+    ['home usable, for the first time', '', true],
+  ] as const) {
+    const [souk, floor]: [number[], number[]] = [[], []]
+    for (let round = 0; round < loads; round++) {
+      say(`${what}: ${round + 1} of ${loads}`)
+      if (isCold) await page.command('Network.clearBrowserCache')
+      floor.push(await timeOf('/health/live'))
+      souk.push(await timeOf(home))
+    }
+    const text = (times: readonly number[]) => `${figure(median(times))} ms (min ${figure(Math.min(...times))})`
+    rows.push({
+      what: `${what}; floor: an empty page, two calls`,
+      souk: text(souk),
+      floor: text(floor),
+      ratio: (median(souk) / median(floor)).toFixed(2),
+      spread: spreadOf(souk.map((one, at) => one / (floor[at] ?? 1))),
+      target,
+    })
+  }
+}
+
+/** Bytes of the page's files that came over the network since the events were counted, as they were sent. */
+function sent(visitor: ConsoleVisitor, since: number): Map<string, number> {
+  const names = new Map<unknown, string>()
+  const sizes = new Map<string, number>()
+  for (const { method, params } of visitor.page.events.slice(since)) {
+    const { url = '' } = (params['request'] as { url?: string } | undefined) ?? {}
+    if (method === 'Network.requestWillBeSent' && url.includes('/console/assets/')) names.set(params['requestId'], url)
+    const name = names.get(params['requestId'])
+    if (method === 'Network.loadingFinished' && name) sizes.set(name, Number(params['encodedDataLength']))
+  }
+  return sizes
+}
+const sum = (sizes: Iterable<number>) => [...sizes].reduce((all, one) => all + one, 0)
+
+async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
+  const { page } = visitor
+  const json = { 'content-type': 'application/json' }
+  const login = await fetch(`${url}/merchant/login`, { method: 'POST', headers: json, body: JSON.stringify({ email, password }) })
+  const { data } = (await login.json()) as { data: { accessToken: string } }
+  const headers = { authorization: `Bearer ${data.accessToken}` }
+  const ask = async (path: string) => (await fetch(url + path, { headers })).json()
+  // The one thing that a screen shows and the demo has not.
+  const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
+  await fetch(`${url}/webhook-endpoints`, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(endpoint) })
+  /** What a cold browser loads for an address. */
+  const cold = async (address: string, isThere: string): Promise<Map<string, number>> => {
+    await page.command('Network.clearBrowserCache')
+    const since = page.events.length
+    await visitor.go(address)
+    await visitor.until(isThere, address)
+    await visitor.settled()
+    return sent(visitor, since)
+  }
+  const shown = `document.querySelector('main h1')`
+  const home = await cold(`s/${demoShop.name}`, shown)
+  only('bytes of the first load, home shown', `${figure(sum(home.values()))} in ${home.size} files`, `≤ ${figure(firstLoadMax)}`)
+  const later: { path: string; size: number; files: number }[] = []
+  const screens = (await listedScreens()).filter(({ area }) => area !== 'net')
+  for (const screen of screens) {
+    const all = await cold(await addressOf(screen, demoShop.name, ask), shown)
+    const more = [...all].filter(([name]) => !home.has(name)).map(([, size]) => size)
+    later.push({ path: screen.path, size: sum(more), files: more.length })
+  }
+  const largest = later.toSorted((a, b) => b.size - a.size)
+  for (const { path, size, files } of largest.slice(0, 5))
+    only(`bytes of ${path} after that`, `${figure(size)} in ${files} files`, `≤ ${figure(laterMax)}`)
+  only(`bytes of a later screen, median of ${later.length}`, figure(median(later.map(({ size }) => size))), '')
+  for (const { path, size } of later) if (size > laterMax) say(`more than ${laterMax} bytes: ${path}, ${size}`)
+}
+
+/** Reads of products while somebody opens the console again and again, as a browser for the first time does, against reads alone. */
+async function readsBeside(url: string): Promise<void> {
+  const list = (await (await fetch(`${url}/product-v2/public/shop/${demoShop.name}?limit=100`)).json()) as { data: { id: string }[] }
+  const paths = list.data.map(({ id }) => `/product-v2/public/${id}`)
+  const files = [...(await (await fetch(`${url}/console`)).text()).matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '')
+  const open = async () => {
+    for (const path of ['/console', ...files])
+      await (await fetch(url + path, { headers: { 'accept-encoding': 'br' }, decompress: false })).arrayBuffer()
+  }
+  const beside = async () => {
+    const opening = setInterval(() => void open().catch(() => undefined), 1_000 / openingsPerSecond)
+    try {
+      return await load(url, { paths }, reading)
+    } finally {
+      clearInterval(opening)
+    }
+  }
+  await load(url, { paths }, reading)
+  const pair = { souk: [], floor: [] } as { souk: Awaited<ReturnType<typeof load>>[]; floor: Awaited<ReturnType<typeof load>>[] }
+  for (let round = 0; round < rounds; round++) {
+    pair.floor.push(await load(url, { paths }, reading))
+    pair.souk.push(await beside())
+  }
+  report(`product by id while the console is opened ${openingsPerSecond} times a second; floor: while it is not`, '≥ 0.97', pair)
+}

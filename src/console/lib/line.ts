@@ -1,0 +1,19 @@
+/** The line of a plot that is drawn without a library. */
+
+export const width = 100
+export const height = 32
+
+/** The line through the values, over gaps with a gap; zero is at the bottom. */
+export function lineOf(values: readonly (number | null)[]): string {
+  const highest = Math.max(0, ...values.map((value) => value ?? 0)) || 1
+  const step = values.length > 1 ? width / (values.length - 1) : 0
+  let isDown = false
+  return values
+    .map((value, at) => {
+      const from = isDown ? 'L' : 'M'
+      isDown = value !== null
+      return value === null ? '' : `${from}${round(at * step)} ${round(height - 1 - (Math.max(0, value) / highest) * (height - 2))}`
+    })
+    .join('')
+}
+const round = (value: number): number => Math.round(value * 100) / 100

@@ -1,0 +1,26 @@
+/** What is said in passing, over whichever page is shown. */
+import { signal } from '@preact/signals'
+
+type Toast = { readonly id: number; readonly text?: string; readonly error?: unknown; readonly undo?: () => unknown }
+
+/** Those that are shown now. */
+export const toasts = signal<readonly Toast[]>([])
+let made = 0
+const shownMs = 8_000
+const shownMax = 4
+
+export const dismiss = (id: number) => {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id)
+}
+function show(toast: Omit<Toast, 'id'>): void {
+  const id = ++made
+  toasts.value = [...toasts.value, { ...toast, id }].slice(-shownMax)
+  // What went wrong stays until it was read.
+  if (toast.error === undefined) setTimeout(() => dismiss(id), shownMs)
+}
+
+/** Says in passing that something was done. @param undo takes it back, while it is shown */
+export const notify = (text: string, options: { undo?: () => unknown } = {}): void => show({ text, ...options })
+
+/** Says that something went wrong, where no form does. */
+export const showProblem = (error: unknown): void => show({ error })

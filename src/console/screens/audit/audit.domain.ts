@@ -1,0 +1,73 @@
+/** What of the audit trail is asked for by what somebody types, and what of a row differs. */
+
+export const filterNames = ['actor', 'action', 'subject', 'shopId'] as const
+export type FilterName = (typeof filterNames)[number]
+
+const idOf = /^([a-z]+)_[0-9a-z]+$/
+/** Those who do things, by what their ids begin with. */
+const actors = new Set(['mer', 'usr', 'key', 'cus'])
+
+/**
+ * Which of the API's filters a text may be meant for, the likeliest first. All of them want the whole of it: the API searches no parts.
+ * Whoever did nothing may still be what something was done to.
+ */
+export function filtersFor(text: string): readonly FilterName[] {
+  const prefix = idOf.exec(text)?.[1]
+  if (prefix === 'shop') return ['shopId', 'subject']
+  if (prefix !== undefined && actors.has(prefix)) return ['actor', 'subject']
+  // Names of actions have a point, and ids have none: `kyb.filed`. So have addresses of people, who failed to log in.
+  if (/^[a-z_]+\.[a-z_]+$/.test(text)) return ['action']
+  return prefix === undefined ? ['actor', 'subject'] : ['subject']
+}
+
+type Values = Readonly<Record<string, unknown>> | null
+/** A field, with what it was and what it is; undefined where it was not there, or is not any more. */
+export type Difference = { readonly name: string; readonly before: string | undefined; readonly after: string | undefined }
+
+/** What of a subject changed, field by field, in the order in which the API says it. */
+export function differencesOf({ before, after }: { readonly before: Values; readonly after: Values }): readonly Difference[] {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  return names.map((name) => ({ name, before: textOf(before, name), after: textOf(after, name) }))
+}
+
+function textOf(values: Values, name: string): string | undefined {
+  const value = values?.[name]
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+type Place = { readonly id: string; readonly name: string }
+/** Where the operator's pages show a record. */
+const ofNetwork: Readonly<Record<string, string>> = {
+  shop: 'shops',
+  kyb: 'kyb',
+  loan: 'lending',
+  lend: 'lenders',
+  prov: 'providers',
+  meth: 'methodologies',
+  wal: 'wallets',
+}
+/** Where those of a shop do; only its own people may look there. */
+const ofShop: Readonly<Record<string, readonly string[]>> = {
+  order: ['orders'],
+  draft: ['orders', 'drafts'],
+  prod: ['products'],
+  coll: ['collections'],
+  cus: ['customers'],
+  disc: ['discounts'],
+  gift: ['gift-cards'],
+  blog: ['blog'],
+  whe: ['settings', 'webhooks'],
+}
+
+/**
+ * The page that shows what something was done to, below /console; undefined where there is none for who asks.
+ * @param shops those in which they work
+ */
+export function pageOf(row: { readonly subject: string; readonly shopId: string | null }, shops: readonly Place[]): string | undefined {
+  const prefix = idOf.exec(row.subject)?.[1] ?? ''
+  if (Object.hasOwn(ofNetwork, prefix)) return `/net/${ofNetwork[prefix]}/${row.subject}`
+  const shop = shops.find(({ id }) => id === row.shopId)
+  if (!shop || !Object.hasOwn(ofShop, prefix)) return undefined
+  return `/s/${[encodeURIComponent(shop.name), ...(ofShop[prefix] ?? []), row.subject].join('/')}`
+}

@@ -1,0 +1,169 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { changesOf, givenOf } from '../../lib/changes.ts'
+import { moment, timeZone } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { at } from '../../lib/shop.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { AreaField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Picture } from '../../ui/picture.tsx'
+import { Preview } from '../../ui/preview.tsx'
+import { notify } from '../../lib/notices.ts'
+import { Uploads } from '../../ui/uploads.tsx'
+import { type Body, bodyOf, nothingTyped, typedOf } from './blog.domain.ts'
+import { type Held, readBlog } from './edit.tsx'
+import { w } from './words.ts'
+
+type Blog = Schema<'Blog'>
+
+/** An article that is written, or the one that is there. */
+export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) => void }) {
+  const { route } = useLocation()
+  const zone = timeZone()
+  const draft = useDraft(of?.data.id ?? 'new', of ? typedOf(of.data, zone) : nothingTyped)
+  const wrong = useSignal(false)
+  const once = useIntention()
+  const { of: field } = draft
+
+  /** souk takes out of the text what it does not allow: whoever wrote it is told. */
+  function told(stored: Blog, body: Partial<Body>) {
+    const isSame = body.bodyHtml === undefined || stored.bodyHtml === body.bodyHtml
+    notify(isSame ? c('saved') : w('cleaned'))
+  }
+  async function create(body: Body) {
+    const made = await once(body, (key) => ok(api.POST('/blogs', { params: { header: { 'idempotency-key': key } }, body: givenOf(body) })))
+    draft.reset(draft.now())
+    told(made, body)
+    route(at('blog', made.id), true)
+  }
+  async function change({ data, etag }: Held, body: Body) {
+    const changes = changesOf(body, data)
+    const show = (held: Held) => {
+      draft.reset(typedOf(held.data, zone))
+      onSaved?.(held)
+    }
+    const saved = await saveVersioned(etag, {
+      save: (version) =>
+        once([changes, version], (key) =>
+          versioned(
+            api.PATCH('/blogs/{id}', {
+              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
+              body: changes,
+            }),
+          ),
+        ),
+      theirs: () => readBlog(data.id),
+      differences: (theirs) => differences(body, theirs),
+      onTheirs: show,
+    })
+    if (!saved) return
+    told(saved.data as Blog, changes)
+    show(saved as Held)
+  }
+  function submit() {
+    const body = bodyOf(draft.now(), { zone, before: of?.data })
+    wrong.value = body === undefined
+    if (!body) throw new Error(w('notMoment'))
+    return of ? change(of, body) : create(body)
+  }
+  return (
+    <Form onSubmit={async () => submit()} submit={of ? c('save') : c('create')} dirty={draft.dirty} label={of ? w('article') : w('add')}>
+      <div class="columns">
+        <div class="stack">
+          <Section title={w('text')}>
+            <TextField bind={field.title} label={w('name')} required max={255} />
+            <AreaField bind={field.excerpt} label={w('excerpt')} hint={w('excerptHint')} rows={3} max={2_000} />
+            <AreaField bind={field.bodyHtml} label={w('body')} hint={w('bodyHint')} rows={16} max={65_536} />
+          </Section>
+          <Section title={w('preview')}>
+            <Look of={field.bodyHtml} />
+          </Section>
+        </div>
+        <div class="stack">
+          <Section title={w('publishing')}>
+            <SelectField
+              bind={field.status}
+              label={c('status')}
+              options={(['DRAFT', 'PUBLISHED'] as const).map((one) => [one, stateName(one)])}
+            />
+            <TextField
+              bind={field.publishedAt}
+              label={w('publishedAt')}
+              type="datetime-local"
+              hint={w('publishedHint', { zone })}
+              error={wrong.value ? w('notMoment') : undefined}
+            />
+            <TextField bind={field.slug} label={w('slug')} hint={w(of ? 'slugChangeHint' : 'slugHint')} max={255} />
+            <TextField bind={field.author} label={w('author')} max={255} />
+            <TagsField bind={field.tags as Parameters<typeof TagsField>[0]['bind']} label={w('tags')} hint={w('tagsHint')} max={250} />
+          </Section>
+          <Section title={w('cover')}>
+            {field.coverImage.value && (
+              <>
+                <Picture url={field.coverImage.value} large />
+                <div>
+                  <Button
+                    onPress={() => {
+                      field.coverImage.value = ''
+                    }}
+                  >
+                    {w('coverRemove')}
+                  </Button>
+                </div>
+              </>
+            )}
+            <Uploads
+              single
+              label={field.coverImage.value ? w('coverOther') : w('coverChoose')}
+              onDone={({ url }) => {
+                field.coverImage.value = url
+              }}
+            />
+          </Section>
+        </div>
+      </div>
+    </Form>
+  )
+}
+
+const lookAfterMs = 300
+
+/** How the text looks, drawn anew some time after the last key: it may be long. */
+function Look({ of }: { of: Signal<string> }) {
+  const [html, setHtml] = useState(of.value)
+  const typed = of.value
+  useEffect(() => {
+    const waiting = setTimeout(() => setHtml(typed), lookAfterMs)
+    return () => clearTimeout(waiting)
+  }, [typed])
+  return <Preview html={html} label={w('previewLook')} />
+}
+
+const shownMax = 600
+const cut = (text: string) => (text.length > shownMax ? `${text.slice(0, shownMax)} …` : text)
+
+/** Of what somebody typed and what is there by now that which differs, in words. */
+function differences(mine: Body, theirs: Blog): readonly (readonly [string, string, string])[] {
+  const rows = (of: Body): readonly (readonly [string, string])[] => [
+    [w('name'), of.title],
+    [w('slug'), of.slug ?? theirs.slug],
+    [w('excerpt'), of.excerpt ?? '–'],
+    [w('body'), of.bodyHtml],
+    [w('cover'), of.coverImage ?? '–'],
+    [w('author'), of.author ?? '–'],
+    [w('tags'), of.tags.join(', ')],
+    [c('status'), stateName(of.status)],
+    [w('publishedAt'), of.publishedAt ? moment(of.publishedAt) : '–'],
+  ]
+  const there = rows(theirs)
+  return rows(mine).flatMap(([name, yours], place) => {
+    const now = there[place]?.[1] ?? ''
+    return yours === now ? [] : [[name, cut(yours), cut(now)] as const]
+  })
+}

@@ -1,0 +1,136 @@
+import { useLocation, useRoute } from 'preact-iso/router'
+import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Copyable, State } from '../../ui/bits.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { notify } from '../../lib/notices.ts'
+import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
+import { History, Moves } from '../registries/standing.tsx'
+import { WalletsField } from '../registries/wallets-field.tsx'
+import { w } from '../registries/words.ts'
+
+type Lender = Schema<'AdminLender'>
+type Held = { readonly data: Lender; readonly etag: string }
+type Typed = { displayName: string; wallets: readonly WalletRow[] }
+
+/** A lender, or a new one. */
+export default function OneLender() {
+  const id = useRoute().params['id'] ?? 'new'
+  return id === 'new' ? <New /> : <Known id={id} />
+}
+
+const back = () => ({ href: net('lenders'), text: w('lenders') })
+
+function New() {
+  const { route } = useLocation()
+  const once = useIntention()
+  const draft = useDraft<Typed>('new', { displayName: '', wallets: [] })
+  async function create(): Promise<void> {
+    const { displayName, wallets } = draft.now()
+    const body = { displayName, wallets: walletBodies(wallets, w('badMoment')) }
+    const { id } = await once(body, (key) => ok(api.POST('/admin/lenders', { params: { header: { 'idempotency-key': key } }, body })))
+    draft.reset(draft.now())
+    notify(w('registered', { name: displayName }))
+    route(net('lenders', id), true)
+  }
+  return (
+    <Page title={w('newLender')} back={back()}>
+      <Section>
+        <Form onSubmit={create} submit={w('register')} dirty={draft.dirty}>
+          <TextField label={w('name')} bind={draft.of.displayName} max={200} required hint={w('beginsPending')} />
+          <WalletsField bind={draft.of.wallets} />
+        </Form>
+      </Section>
+    </Page>
+  )
+}
+
+function Known({ id }: { id: string }) {
+  const read = (signal?: AbortSignal): Promise<Held> =>
+    versioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
+  const lender = useResource(id, read)
+  const held = lender.data.value
+  return (
+    <Page
+      title={held?.data.displayName ?? w('lender')}
+      back={back()}
+      subtitle={held && <State of={held.data.status} />}
+      actions={
+        held && (
+          <Moves
+            of="lender"
+            status={held.data.status}
+            name={held.data.displayName}
+            onMove={(status) => send(lender, held, { status }, read)}
+          />
+        )
+      }
+    >
+      <Loaded of={lender}>{(of) => <Standing of={of} lender={lender} read={read} />}</Loaded>
+    </Page>
+  )
+}
+
+type Change = { displayName?: string; wallets?: ReturnType<typeof walletBodies>; status?: StatusOf<'lender'> }
+const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
+
+/** Sends a change of that version, and shows what came of it. @returns whether it was done */
+async function send(lender: Resource<Held>, { data, etag }: Held, change: Change, read: () => Promise<Held>): Promise<boolean> {
+  const saved = await saveVersioned(etag, {
+    save: (version) =>
+      versioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
+    theirs: read,
+    differences: (now) =>
+      [
+        [c('status'), stateName(change.status ?? data.status), stateName(now.status)],
+        [w('name'), change.displayName ?? data.displayName, now.displayName],
+        [w('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+      ] as const,
+    onTheirs: lender.put,
+  })
+  if (saved) lender.put(saved)
+  return saved !== undefined
+}
+
+function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read: () => Promise<Held> }) {
+  const { data, etag } = of
+  // What somebody else saved begins the form anew.
+  const draft = useDraft<Typed>(etag, { displayName: data.displayName, wallets: data.wallets.map(walletRow) })
+  async function save(): Promise<void> {
+    const { displayName, wallets } = draft.now()
+    const change = {
+      displayName,
+      ...(JSON.stringify(wallets) === JSON.stringify(data.wallets.map(walletRow))
+        ? {}
+        : { wallets: walletBodies(wallets, w('badMoment')) }),
+    }
+    if (await send(lender, of, change, read)) notify(c('saved'))
+  }
+  return (
+    <div class="columns">
+      <Section title={w('record')}>
+        <Form onSubmit={save} dirty={draft.dirty}>
+          <TextField label={w('name')} bind={draft.of.displayName} max={200} required />
+          <WalletsField bind={draft.of.wallets} />
+        </Form>
+      </Section>
+      <div class="stack">
+        <Section title="ID">
+          <Copyable text={data.id} label="ID" />
+          <div class="row">
+            <ButtonLink href={pathWith(net('methodologies'), { lenderId: data.id })}>{w('methodologies')}</ButtonLink>
+            <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{w('audit')}</ButtonLink>
+          </div>
+        </Section>
+        <History of={data.statusHistory} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
+import { textsOf } from '../../lib/draft.ts'
+import { number } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { lendingStateName } from '../../lib/lending.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c } from '../../lib/words/common.ts'
+import { Note } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { AreaField, CheckField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { notify } from '../../lib/notices.ts'
+import { AssessFields, Judging, noFigures } from './assess.tsx'
+import { assessmentOf, type Decision, decisionsIn } from './review.domain.ts'
+import { w } from './words.ts'
+
+type Application = Schema<'AdminLendingApplication'>
+export type Held = { readonly data: Application; readonly etag: string }
+
+/** Decides about an application as it was read: what came to it meanwhile is shown before. */
+export function DecideDialog({
+  of: now,
+  read,
+  onHeld,
+  onClose,
+}: {
+  of: Held
+  read: () => Promise<Held>
+  /** What is there now. */
+  onHeld: (held: Held) => void
+  onClose: () => void
+}) {
+  // What comes meanwhile is not what was looked at: it is shown as a conflict.
+  const [{ data: of, etag }] = useState(now)
+  const offered = decisionsIn(of.status)
+  const decision = useSignal<Decision>('UNDER_REVIEW')
+  const reason = useSignal('')
+  const reference = useSignal(of.partnerExternalRef ?? '')
+  const isJudged = useSignal(false)
+  const figures = useDraft(of.id, noFigures(of.cohort))
+  const once = useIntention()
+
+  async function decide(): Promise<void> {
+    const read_ = isJudged.value ? assessmentOf(textsOf(figures.of)) : undefined
+    if (read_ && 'wrong' in read_) throw new Error(w('figuresMissing'))
+    const body = {
+      decision: decision.value,
+      reason: reason.value.trim() || null,
+      partnerExternalRef: reference.value.trim() || null,
+      ...(read_ && { assessment: read_.body }),
+    }
+    const decided = await saveVersioned<Held, Application>(etag, {
+      save: (version) =>
+        once({ body, version }, (key) =>
+          versioned(
+            api.POST('/admin/lending-application/{id}/decision', {
+              params: { path: { id: of.id }, header: { 'idempotency-key': key, ...ifMatch(version) } },
+              body,
+            }),
+          ),
+        ),
+      theirs: read,
+      differences: (now) => [
+        [c('status'), lendingStateName(body.decision), lendingStateName(now.status)],
+        [w('reason'), body.reason ?? '–', now.reason ?? '–'],
+        [w('documents'), number(of.documents.length), number(now.documents.length)],
+        [w('decisions'), number(of.decisions.length + 1), number(now.decisions.length)],
+      ],
+      onTheirs: onHeld,
+    })
+    if (decided) {
+      onHeld(decided)
+      notify(w('isDecided', { status: lendingStateName(decided.data.status) }))
+    }
+    onClose()
+  }
+  const { value } = decision
+  if (offered.length === 0) return null
+  return (
+    <FormDialog title={w('decide')} onClose={onClose} wide>
+      {now.etag !== etag && <Note tone="warn">{w('meanwhile')}</Note>}
+      <Form
+        onSubmit={decide}
+        submit={w(`do.${value}`)}
+        danger={value === 'REJECTED'}
+        dirty={reason.value !== '' || figures.dirty}
+        label={w('decide')}
+        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+      >
+        <fieldset class="field choices">
+          <legend>{w('decision')}</legend>
+          {offered.map((one) => (
+            <label key={one} class="choice">
+              <input type="radio" name="decision" checked={value === one} onChange={() => (decision.value = one)} />
+              <span>{w(`do.${one}`)}</span>
+            </label>
+          ))}
+        </fieldset>
+        <Note tone={value === 'UNDER_REVIEW' ? 'info' : 'warn'}>{w(`what.${value}`)}</Note>
+        <AreaField label={w('reason')} hint={w('reasonHint')} bind={reason} max={2000} />
+        <TextField label={w('reference')} hint={w('referenceHint')} bind={reference} max={200} />
+        <CheckField label={w('withFigures')} hint={w('withFiguresHint')} bind={isJudged} />
+        {isJudged.value && (
+          <>
+            <AssessFields of={figures.of} fixed />
+            <Judging of={figures.of} />
+          </>
+        )}
+      </Form>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,121 @@
+import { useEffect, useState } from 'preact/hooks'
+import { fetched, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { bytes } from '../../lib/format.ts'
+import { spoken } from '../../lib/lending.ts'
+import { When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Empty, Section } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { Table } from '../../ui/table.tsx'
+import { isPicture, withoutFile } from './review.domain.ts'
+import { w } from './words.ts'
+
+type Application = Schema<'AdminLendingApplication'>
+type File = Application['documents'][number]
+
+const pathOf = (id: string, key: string) => `/admin/lending-application/${encodeURIComponent(id)}/documents/${encodeURIComponent(key)}`
+
+/** The files of an application: pictures are shown, others are taken along. Each reading is on record. */
+export function Documents({ of }: { of: Application }) {
+  const [shown, setShown] = useState<File | undefined>(undefined)
+  const said = withoutFile(
+    of.documentationCompleted,
+    of.documents.map(({ key }) => key),
+  )
+  return (
+    <Section title={w('documents')} hint={of.documents.length > 0 && w('documentsHint')}>
+      {of.documents.length === 0 ? (
+        <Empty icon="page" title={w('noDocuments')} text={w('noDocumentsText')} />
+      ) : (
+        <Table
+          caption={w('documents')}
+          rows={of.documents}
+          rowKey={({ id }) => id}
+          columns={[
+            { key: 'key', title: w('document'), main: true, cell: ({ key }) => <bdi>{spoken(key)}</bdi> },
+            { key: 'name', title: w('file'), cell: ({ originalName }) => <bdi class="cut">{originalName ?? '–'}</bdi> },
+            { key: 'size', title: w('size'), end: true, cell: ({ size }) => bytes(size) },
+            { key: 'at', title: w('uploaded'), cell: ({ uploadedAt }) => <When at={uploadedAt} /> },
+            {
+              key: 'take',
+              title: w('take'),
+              cell: (file) => (
+                <span class="row tight">
+                  {isPicture(file.mimeType) && (
+                    <Button label={w('showOf', { name: spoken(file.key) })} onPress={() => setShown(file)}>
+                      {w('show')}
+                    </Button>
+                  )}
+                  <Button
+                    icon="download"
+                    label={w('takeOf', { name: spoken(file.key) })}
+                    onPress={() => download(pathOf(of.id, file.key), `${file.key}${endingOf(file.mimeType)}`)}
+                  />
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+      {said.length > 0 && (
+        <>
+          <h3>{w('said')}</h3>
+          <ul class="points">
+            {said.map(({ key, status }, place) => (
+              <li key={place}>
+                <bdi>{spoken(key)}</bdi> {status && <bdi class="faint">{status}</bdi>}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {shown && <Shown applicationId={of.id} file={shown} onClose={() => setShown(undefined)} />}
+    </Section>
+  )
+}
+
+const endings: Readonly<Record<string, string>> = {
+  'application/pdf': '.pdf',
+  'text/csv': '.csv',
+  'image/jpeg': '.jpg',
+  'image/png': '.png',
+}
+const endingOf = (mimeType: string) => endings[mimeType] ?? ''
+
+/** A picture, fetched with the token, which an address could not send, and let go when it is closed. */
+function Shown({ applicationId, file, onClose }: { applicationId: string; file: File; onClose: () => void }) {
+  const [url, setUrl] = useState<string | undefined>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
+  useEffect(() => {
+    const asking = new AbortController()
+    let made: string | undefined
+    const read = async () => {
+      const answer = await fetched(new Request(pathOf(applicationId, file.key), { credentials: 'omit', signal: asking.signal }))
+      const blob = await answer.blob()
+      if (asking.signal.aborted) return
+      made = URL.createObjectURL(blob)
+      setUrl(made)
+    }
+    read().catch((refusal) => {
+      if (!asking.signal.aborted) setError(refusal)
+    })
+    return () => {
+      asking.abort()
+      if (made) URL.revokeObjectURL(made)
+    }
+  }, [applicationId, file.key])
+  const name = spoken(file.key)
+  return (
+    <Dialog title={name} onClose={onClose} wide>
+      {error !== undefined ? (
+        <Problem error={error} />
+      ) : url ? (
+        <img class="document" src={url} alt={w('pictureOf', { name })} onError={() => setError(new Error(w('noPicture')))} />
+      ) : (
+        <p role="status">{w('loading')}</p>
+      )}
+    </Dialog>
+  )
+}

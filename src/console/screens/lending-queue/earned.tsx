@@ -1,0 +1,62 @@
+import { api, ok, type Schema } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
+import type { Query } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { Facts, Tabs, When } from '../../ui/bits.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
+import { w } from './words.ts'
+
+type Gap = Schema<'TierGap'>
+const bases = ['T0', 'T1', 'T2', 'T3'] as const
+
+/** Where a merchant stands by what they paid back, beside the tier that a lender gives them, which stands in the address. */
+export function Earned({ merchantId, query }: { merchantId: string; query: Query }) {
+  const baseTier = bases.find((one) => one === query.of['base']) ?? 'T1'
+  const standing = useResource(`${merchantId} ${baseTier}`, (signal) =>
+    ok(
+      api.GET('/admin/lending-application/credit-tier/upgrade-eligibility/{merchantId}', {
+        params: { path: { merchantId }, query: { baseTier } },
+        signal,
+      }),
+    ),
+  )
+  return (
+    <Section title={w('earned')} hint={w('earnedHint')}>
+      <Tabs
+        label={w('base')}
+        of={bases.map((one) => ({ href: query.href({ base: one }), text: w('baseTier', { tier: one }), current: one === baseTier }))}
+      />
+      <Loaded of={standing}>
+        {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
+          <>
+            <Facts
+              of={[
+                [w('effectiveTier'), <strong key="effective">{effectiveTier}</strong>],
+                [w('earnedTier'), earnedTier],
+                [w('onTime'), number(signals.totalSettledOnTime)],
+                [w('late'), number(signals.totalLate)],
+                [w('defaults'), w('defaultsOf', { all: signals.totalDefaults, year: signals.trailingTwelveMonthDefaults })],
+                [w('lenders'), number(signals.lenderCount)],
+                [w('lastSettled'), signals.mostRecentSettlementAt && <When key="last" at={signals.mostRecentSettlementAt} />],
+              ]}
+            />
+            {nextTierGap ? <Missing of={nextTierGap} /> : <p>{w('top')}</p>}
+            {topTierGap && topTierGap.targetTier !== nextTierGap?.targetTier && <Missing of={topTierGap} />}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const Missing = ({ of }: { of: Gap }) => (
+  <div>
+    <h3>{w('toReach', { tier: of.targetTier })}</h3>
+    <p>
+      {w('missing', { n: of.onTimeSettlementsNeeded })} {of.blockingDefaultCount > 0 && w('blocking', { n: of.blockingDefaultCount })}
+    </p>
+    <p class="hint">
+      <bdi>{of.guidance}</bdi>
+    </p>
+  </div>
+)

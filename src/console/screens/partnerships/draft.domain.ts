@@ -1,0 +1,40 @@
+/** Partnerships as they are typed. They are replaced as a whole. */
+import type { Schema } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
+
+export type Partnership = Schema<'Partnership'>
+export type Typed = { readonly name: string; readonly processor: Partnership['defaultCardProcessor']; readonly shops: readonly Choice[] }
+
+export const bodyOf = (typed: readonly Typed[]): Partnership[] =>
+  typed.map(({ name, processor, shops }) => ({ name: name.trim(), defaultCardProcessor: processor, shopIds: shops.map(({ id }) => id) }))
+
+/** Shops that stand in more than one, by what they are called: souk takes each in one at most. */
+export function shopsTwice(typed: readonly Typed[]): readonly string[] {
+  const seen = new Map<string, { readonly text: string; times: number }>()
+  for (const { shops } of typed)
+    for (const { id, text } of shops) {
+      const known = seen.get(id) ?? { text, times: 0 }
+      known.times++
+      seen.set(id, known)
+    }
+  return [...seen.values()].filter(({ times }) => times > 1).map(({ text }) => text)
+}
+
+/** What a partnership is in one line, to hold two beside each other. */
+const lineOf = ({ defaultCardProcessor, shopIds }: Partnership): string => [defaultCardProcessor, ...shopIds.toSorted()].join(' ')
+
+/** What differs, by name: what one wants to save beside what is there. */
+export function differencesOf(
+  mine: readonly Partnership[],
+  there: readonly Partnership[],
+): [name: string, yours: string, theirs: string][] {
+  const names = [...new Set([...mine, ...there].map(({ name }) => name))]
+  const of = (list: readonly Partnership[], name: string) =>
+    list
+      .filter((one) => one.name === name)
+      .map(lineOf)
+      .join('; ')
+  return names
+    .map((name): [string, string, string] => [name, of(mine, name), of(there, name)])
+    .filter(([, yours, theirs]) => yours !== theirs)
+}

@@ -1,0 +1,194 @@
+import { useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import { api, ifMatch, newKey, ok, pathWith, type Schema, versioned } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
+import { net } from '../../lib/shop.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Loaded, Page, Section } from '../../ui/page.tsx'
+import { notify } from '../../lib/notices.ts'
+import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
+import { History, Moves } from '../registries/standing.tsx'
+import { WalletsField } from '../registries/wallets-field.tsx'
+import { w } from '../registries/words.ts'
+import { Secret } from './secret.tsx'
+
+type Provider = Schema<'ServiceProvider'>
+type Held = { readonly data: Provider; readonly etag: string }
+type Archetype = Provider['archetype']
+type Typed = { displayName: string; archetype: Archetype; wallets: readonly WalletRow[] }
+
+const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const satisfies readonly Archetype[]
+const archetypeOptions = () => archetypes.map((one) => [one, w(`archetype.${one}`)] as const)
+
+/** A service provider, or a new one. */
+export default function OneProvider() {
+  const id = useRoute().params['id'] ?? 'new'
+  return id === 'new' ? <New /> : <Known id={id} />
+}
+
+const back = () => ({ href: net('providers'), text: w('providers') })
+
+function New() {
+  const once = useIntention()
+  const [made, setMade] = useState<Schema<'CreatedServiceProvider'> | undefined>(undefined)
+  const draft = useDraft<Typed>('new', { displayName: '', archetype: 'generic', wallets: [] })
+  async function create(): Promise<void> {
+    const { wallets, ...rest } = draft.now()
+    const body = { ...rest, wallets: walletBodies(wallets, w('badMoment')) }
+    const provider = await once(body, (key) =>
+      ok(api.POST('/admin/service-providers', { params: { header: { 'idempotency-key': key } }, body })),
+    )
+    draft.reset(draft.now())
+    setMade(provider)
+  }
+  if (made)
+    return (
+      <Page key="made" title={made.displayName} back={back()} subtitle={<State of={made.status} />}>
+        <Secret text={made.webhookSecret} />
+        <Ingestion id={made.id} />
+        <div class="row">
+          <ButtonLink kind="primary" href={net('providers', made.id)}>
+            {w('goOn')}
+          </ButtonLink>
+        </div>
+      </Page>
+    )
+  return (
+    <Page key="new" title={w('newProvider')} back={back()}>
+      <Section>
+        <Form onSubmit={create} submit={w('register')} dirty={draft.dirty}>
+          <TextField label={w('name')} bind={draft.of.displayName} max={200} required hint={w('beginsPending')} />
+          <SelectField label={w('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
+          <WalletsField bind={draft.of.wallets} />
+        </Form>
+      </Section>
+    </Page>
+  )
+}
+
+const Ingestion = ({ id }: { id: string }) => (
+  <Section title={w('ingestion')} hint={w('ingestionText')}>
+    <Copyable text={`${location.origin}/webhooks/ingestion/${id}`} label={w('ingestion')} />
+  </Section>
+)
+
+function Known({ id }: { id: string }) {
+  const read = (signal?: AbortSignal): Promise<Held> =>
+    versioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, ...(signal ? { signal } : {}) }))
+  const provider = useResource(id, read)
+  const held = provider.data.value
+  return (
+    <Page
+      title={held?.data.displayName ?? w('provider')}
+      back={back()}
+      subtitle={held && <State of={held.data.status} />}
+      actions={
+        held && (
+          <Moves
+            of="provider"
+            status={held.data.status}
+            name={held.data.displayName}
+            onMove={(status) => send(provider, held, { status }, read)}
+          />
+        )
+      }
+    >
+      <Loaded of={provider}>{(of) => <Standing of={of} provider={provider} read={read} />}</Loaded>
+    </Page>
+  )
+}
+
+type Change = {
+  displayName?: string
+  archetype?: Archetype
+  wallets?: ReturnType<typeof walletBodies>
+  status?: StatusOf<'provider'>
+}
+const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
+
+/** Sends a change of that version, and shows what came of it. @returns whether it was done */
+async function send(provider: Resource<Held>, { data, etag }: Held, change: Change, read: () => Promise<Held>): Promise<boolean> {
+  const saved = await saveVersioned(etag, {
+    save: (version) =>
+      versioned(api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
+    theirs: read,
+    differences: (now) =>
+      [
+        [c('status'), stateName(change.status ?? data.status), stateName(now.status)],
+        [w('name'), change.displayName ?? data.displayName, now.displayName],
+        [w('archetype'), w(`archetype.${change.archetype ?? data.archetype}`), w(`archetype.${now.archetype}`)],
+        [w('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+      ] as const,
+    onTheirs: provider.put,
+  })
+  if (saved) provider.put(saved)
+  return saved !== undefined
+}
+
+function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; read: () => Promise<Held> }) {
+  const { data, etag } = of
+  const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
+  // What somebody else saved begins the form anew.
+  const draft = useDraft<Typed>(etag, {
+    displayName: data.displayName,
+    archetype: data.archetype,
+    wallets: data.wallets.map(walletRow),
+  })
+  async function save(): Promise<void> {
+    const { wallets, ...rest } = draft.now()
+    const isOther = JSON.stringify(wallets) !== JSON.stringify(data.wallets.map(walletRow))
+    const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, w('badMoment')) } : {}) }
+    if (await send(provider, of, change, read)) notify(c('saved'))
+  }
+  async function rotate(): Promise<void> {
+    const key = newKey()
+    const sure = await confirm({
+      title: w('rotateOf', { name: data.displayName }),
+      body: <p>{w('rotateText')}</p>,
+      action: w('rotate'),
+      danger: true,
+    })
+    if (!sure) return
+    const header = { 'idempotency-key': key, ...ifMatch(etag) }
+    setRotated(await ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } })))
+    await provider.reload()
+  }
+  return (
+    <>
+      {rotated && <Secret text={rotated.webhookSecret} previousUntil={rotated.previousUntil} />}
+      <div class="columns">
+        <Section title={w('record')}>
+          <Form onSubmit={save} dirty={draft.dirty}>
+            <TextField label={w('name')} bind={draft.of.displayName} max={200} required />
+            <SelectField label={w('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
+            <WalletsField bind={draft.of.wallets} />
+          </Form>
+        </Section>
+        <div class="stack">
+          <Ingestion id={data.id} />
+          <Section title={w('messages')} actions={<Button onPress={rotate}>{w('rotate')}</Button>}>
+            <Facts
+              of={[
+                [w('messages'), number(data.successfulIngestionCount)],
+                [w('lastMessage'), data.lastSuccessfulIngestionAt && <When at={data.lastSuccessfulIngestionAt} />],
+                ['ID', <Copyable key="id" text={data.id} label="ID" />],
+              ]}
+            />
+            <div class="row">
+              <ButtonLink href={pathWith(net('audit'), { subject: data.id })}>{w('audit')}</ButtonLink>
+            </div>
+          </Section>
+          <History of={data.statusHistory} />
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+import type { ComponentChildren } from 'preact'
+import { useLive } from '../../lib/live.ts'
+import type { Query } from '../../lib/query.ts'
+import { useResource } from '../../lib/resource.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Filters } from '../../ui/filters.tsx'
+import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { type Column, Pager, Table } from '../../ui/table.tsx'
+
+type List<Row> = { readonly data: Row[]; readonly page: number; readonly limit: number; readonly total: number; readonly pages: number }
+
+/**
+ * A list of records, newest first, by status and page, with a way to a new one.
+ * @param read a page of it, in that status
+ * @param empty says what would be here, and what it is for
+ */
+export function RegistryList<Row extends { readonly id: string }>({
+  query,
+  title,
+  subtitle,
+  statuses = [],
+  create,
+  columns,
+  href,
+  read,
+  empty,
+  above,
+}: {
+  query: Query
+  title: string
+  subtitle?: string
+  statuses?: readonly string[]
+  create: { href: string; text: string }
+  columns: readonly Column<Row>[]
+  href: (row: Row) => string
+  read: (status: string | undefined, signal: AbortSignal) => Promise<List<Row>>
+  empty: { title: string; text: string }
+  above?: ComponentChildren
+}) {
+  const status = statuses.find((one) => one === query.of['status'])
+  const list = useResource(JSON.stringify([query.of, query.page]), (signal) => read(status, signal))
+  // Nothing of these is told: what somebody else did is seen when one comes back.
+  useLive([], list.reload)
+  return (
+    <Page
+      title={title}
+      subtitle={subtitle}
+      actions={
+        <ButtonLink icon="plus" kind="primary" href={create.href}>
+          {create.text}
+        </ButtonLink>
+      }
+    >
+      {statuses.length > 0 && (
+        <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
+      )}
+      {above}
+      <Loaded of={list}>
+        {(of) =>
+          of.data.length === 0 && !status ? (
+            <Empty
+              icon="book"
+              title={empty.title}
+              text={empty.text}
+              action={
+                <ButtonLink icon="plus" href={create.href}>
+                  {create.text}
+                </ButtonLink>
+              }
+            />
+          ) : of.data.length === 0 ? (
+            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
+          ) : (
+            <>
+              <Table caption={title} columns={columns} rows={of.data} rowKey={({ id }) => id} href={href} />
+              <Pager of={of} query={query} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}

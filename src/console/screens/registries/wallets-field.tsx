@@ -1,0 +1,67 @@
+import type { Signal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import { c } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { noWallet, type WalletRow } from './registry.domain.ts'
+import { w } from './words.ts'
+
+/** The wallets by which somebody attests, each with its time. */
+export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
+  const id = useId()
+  const change = (at: number, part: Partial<WalletRow>) => {
+    bind.value = bind.value.map((row, one) => (one === at ? { ...row, ...part } : row))
+  }
+  return (
+    <fieldset class="field">
+      <legend>{w('wallets')}</legend>
+      <p class="hint">{w('walletsHint')}</p>
+      {bind.value.map((row, at) => (
+        <div key={at} class="wallet">
+          <div class="field">
+            <label for={`${id}-${at}`}>{w('addressNr', { n: at + 1 })}</label>
+            <input
+              id={`${id}-${at}`}
+              dir="ltr"
+              class="code"
+              autoComplete="off"
+              spellcheck={false}
+              placeholder="0x…"
+              maxLength={42}
+              value={row.address}
+              onInput={({ currentTarget: { value } }) => change(at, { address: value })}
+            />
+          </div>
+          {(['from', 'to'] as const).map((end) => (
+            <div key={end} class="field">
+              <label for={`${id}-${at}-${end}`}>{w(end === 'from' ? 'fromNr' : 'toNr', { n: at + 1 })}</label>
+              <input
+                id={`${id}-${at}-${end}`}
+                type="datetime-local"
+                value={row[end]}
+                onInput={({ currentTarget: { value } }) => change(at, { [end]: value })}
+              />
+            </div>
+          ))}
+          <Button
+            kind="quiet"
+            icon="close"
+            label={`${c('remove')}: ${w('addressNr', { n: at + 1 })}`}
+            onPress={() => {
+              bind.value = bind.value.filter((_, one) => one !== at)
+            }}
+          />
+        </div>
+      ))}
+      <div class="row">
+        <Button
+          icon="plus"
+          onPress={() => {
+            bind.value = [...bind.value, noWallet]
+          }}
+        >
+          {w('addWallet')}
+        </Button>
+      </div>
+    </fieldset>
+  )
+}

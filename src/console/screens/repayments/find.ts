@@ -1,0 +1,38 @@
+/** Merchants and lenders by what an operator types. */
+import { api, ok, type Schema } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
+
+const eachMax = 12
+const pageMax = 100
+const pagesMax = 20
+
+/** Merchants by their shops, which have names; one without a shop by the whole id. */
+export async function findMerchants(q: string, signal: AbortSignal): Promise<readonly Choice[]> {
+  const { data } = await ok(api.GET('/admin/shops', { params: { query: { ...(q && { q }), limit: eachMax * 2 } }, signal }))
+  const found = new Map<string, Choice>()
+  for (const { merchantId, title, name } of data)
+    if (!found.has(merchantId)) found.set(merchantId, { id: merchantId, text: title || name, detail: merchantId })
+  if (/^mer_[0-9a-z]+$/.test(q)) found.set(q, { id: q, text: q })
+  return [...found.values()].slice(0, eachMax)
+}
+
+/** All lenders, as far as they are ever read: there are few. */
+export async function allLenders(signal?: AbortSignal): Promise<readonly Schema<'AdminLender'>[]> {
+  const lenders: Schema<'AdminLender'>[] = []
+  for (let page = 1; page <= pagesMax; page++) {
+    const list = await ok(api.GET('/admin/lenders', { params: { query: { page, limit: pageMax } }, ...(signal && { signal }) }))
+    lenders.push(...list.data)
+    if (page >= list.pages) break
+  }
+  return lenders
+}
+
+const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+/** Lenders by a part of their name, in whichever status. The API does not search them. */
+export async function findLenders(q: string, signal: AbortSignal): Promise<readonly Choice[]> {
+  const asked = plain(q)
+  return (await allLenders(signal))
+    .filter(({ displayName, id }) => id === q || plain(displayName).includes(asked))
+    .slice(0, eachMax)
+    .map(({ id, displayName }) => ({ id, text: displayName, detail: id }))
+}

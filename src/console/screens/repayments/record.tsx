@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals'
+import { api, ok } from '../../lib/api.ts'
+import { daysAgo } from '../../lib/clock.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { outcomeName, outcomes } from '../../lib/lending.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { c } from '../../lib/words/common.ts'
+import { Note } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { MoneyField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import type { Choice } from '../../lib/choice.ts'
+import { PickField } from '../../ui/picker.tsx'
+import { notify } from '../../lib/notices.ts'
+import { findLenders, findMerchants } from './find.ts'
+import { bodyOf, nothingTyped, type Wrong } from './repayment.domain.ts'
+import { w } from './words.ts'
+
+/** Records what became of one instalment. @param merchantId whose repayments are shown, where it is one's */
+export function RecordDialog({
+  merchantId,
+  onClose,
+  onDone,
+}: {
+  merchantId?: string | undefined
+  onClose: () => void
+  onDone: () => void
+}) {
+  const merchant = useSignal<readonly Choice[]>(merchantId ? [{ id: merchantId, text: merchantId }] : [])
+  const lender = useSignal<readonly Choice[]>([])
+  const draft = useDraft('repayment', nothingTyped)
+  const wrong = useSignal<Wrong>({})
+  const once = useIntention()
+  const { of } = draft
+  async function record(): Promise<void> {
+    const read = bodyOf(draft.now(), { merchantId: merchant.value[0]?.id, lenderId: lender.value[0]?.id })
+    wrong.value = 'wrong' in read ? read.wrong : {}
+    if ('wrong' in read) throw new Error(w('look'))
+    const { body } = read
+    await once(body, (key) => ok(api.POST('/admin/repayments', { params: { header: { 'idempotency-key': key } }, body })))
+    notify(w('isRecorded'))
+    onDone()
+  }
+  const said = (name: keyof Wrong) => {
+    const what = wrong.value[name]
+    return what === undefined ? undefined : what === 'amount' ? c('notAmount', { currency: 'USD' }) : c('required')
+  }
+  return (
+    <FormDialog title={w('record')} onClose={onClose} wide>
+      <Note>{w('recordNote')}</Note>
+      <Form
+        onSubmit={record}
+        submit={w('record')}
+        dirty={draft.dirty || lender.value.length > 0}
+        label={w('record')}
+        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+      >
+        <PickField label={w('merchant')} bind={merchant} max={1} find={findMerchants} hint={w('merchantHint')} error={said('merchant')} />
+        <PickField label={w('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />
+        <div class="fields">
+          <TextField label={w('loanRef')} hint={w('loanRefHint')} bind={of.loanRef} max={128} error={said('loanRef')} />
+          <SelectField label={w('outcome')} bind={of.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
+          <MoneyField label={w('amount')} currency="USD" bind={of.amount} error={said('amount')} />
+          <TextField label={w('due')} type="date" bind={of.due} hint={w('notAfter', { day: daysAgo(0) })} error={said('due')} />
+          <TextField label={w('settled')} type="date" bind={of.settled} hint={w('settledHint')} error={said('settled')} />
+        </div>
+      </Form>
+    </FormDialog>
+  )
+}

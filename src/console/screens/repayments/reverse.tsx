@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals'
+import { api, ok } from '../../lib/api.ts'
+import { usd } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { outcomeName } from '../../lib/lending.ts'
+import { c } from '../../lib/words/common.ts'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { AreaField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
+import { notify } from '../../lib/notices.ts'
+import type { Repayment } from './repayment.domain.ts'
+import { w } from './words.ts'
+
+/** Takes a repayment back, by an entry of its own: it counts no more. */
+export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose: () => void; onDone: () => void }) {
+  const reason = useSignal('')
+  const once = useIntention()
+  async function reverse(): Promise<void> {
+    const body = { reason: reason.value.trim() }
+    await once(body, (key) =>
+      ok(api.POST('/admin/repayments/{id}/reverse', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
+    )
+    notify(w('isReversed'))
+    onDone()
+  }
+  return (
+    <FormDialog title={w('reverseOf', { loan: of.loanRef.slice(0, 80) })} onClose={onClose}>
+      <p>
+        {outcomeName(of.outcome)}, {usd(of.amountUsd)}
+      </p>
+      <p>{w('reverseWhat')}</p>
+      <Form
+        onSubmit={reverse}
+        submit={w('reverse')}
+        danger
+        dirty={reason.value !== ''}
+        label={w('reverse')}
+        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+      >
+        <AreaField label={w('reason')} bind={reason} max={2000} required />
+      </Form>
+    </FormDialog>
+  )
+}

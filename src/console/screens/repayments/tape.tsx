@@ -1,0 +1,114 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Schema } from '../../lib/api.ts'
+import { holdDirty } from '../../lib/dirty.ts'
+import { bytes, number } from '../../lib/format.ts'
+import { Refused } from '../../lib/refused.ts'
+import { upload } from '../../lib/upload.ts'
+import { c } from '../../lib/words/common.ts'
+import { Facts, Note } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FileField } from '../../ui/fields.tsx'
+import { Importing, ImportRows } from '../../ui/import-csv/index.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { tapeColumns } from './repayment.domain.ts'
+import { w } from './words.ts'
+
+type Report = Schema<'LoanTapeReport'>
+/** Of the API: what is larger is not sent in vain. */
+const bytesMax = 20 * 1024 * 1024
+
+type Ended = { readonly report: Report } | { readonly error: unknown } | { readonly text: string }
+
+/** Imports a lender's loan tape. Sent again it changes nothing that is there, so one that broke off is simply sent again. */
+export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+  const file = useSignal<File | undefined>(undefined)
+  const under = useSignal<{ phase: 'sending' | 'working'; part?: number } | undefined>(undefined)
+  const ended = useSignal<Ended | undefined>(undefined)
+  const stopping = useRef<AbortController | undefined>(undefined)
+  const result = useRef<HTMLDivElement>(null)
+  const name = useRef(Symbol('tape'))
+
+  useEffect(() => holdDirty(name.current, under.value !== undefined), [under.value])
+  useEffect(
+    () => () => {
+      holdDirty(name.current, false)
+      stopping.current?.abort()
+    },
+    [],
+  )
+  useEffect(() => {
+    if (ended.value) result.current?.focus()
+  }, [ended.value])
+
+  async function send(of: File): Promise<void> {
+    const mine = new AbortController()
+    stopping.current = mine
+    ended.value = undefined
+    under.value = { phase: 'sending', part: 0 }
+    try {
+      if (of.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytes(bytesMax) }), undefined, null, null)
+      const report = await upload<Report>('/admin/repayments/import', of, {
+        type: 'text/csv',
+        signal: mine.signal,
+        onProgress: (part) => {
+          under.value = part >= 1 ? { phase: 'working' } : { phase: 'sending', part }
+        },
+      })
+      ended.value = { report }
+    } catch (error) {
+      ended.value = mine.signal.aborted || (error instanceof Refused && error.status === 0) ? { text: w('tapeBroke') } : { error }
+    } finally {
+      under.value = undefined
+      onDone()
+    }
+  }
+  function take([fresh]: readonly File[]): void {
+    file.value = fresh
+    ended.value = undefined
+  }
+  const chosen = file.value
+  return (
+    <Section title={w('tape')} hint={w('tapeHint')} actions={!under.value && <Button onPress={onClose}>{c('close')}</Button>}>
+      <p class="hint">
+        <code>{tapeColumns.join(',')}</code>
+      </p>
+      {!chosen && <FileField label={c('choose')} accept=".csv,text/csv" onFiles={take} />}
+      {chosen && (
+        <p class="row">
+          <bdi>{chosen.name}</bdi> <span class="faint">{bytes(chosen.size)}</span>
+        </p>
+      )}
+      {chosen && !under.value && (
+        <div class="form-actions">
+          <Button kind="primary" onPress={() => void send(chosen)}>
+            {w(ended.value ? 'tapeAgain' : 'tapeSend')}
+          </Button>
+          <Button onPress={() => take([])}>{w('tapeOther')}</Button>
+        </div>
+      )}
+      {under.value && <Importing of={under.value} onStop={() => stopping.current?.abort()} />}
+      <div ref={result} tabIndex={-1} class="form-problem loaded">
+        {ended.value && 'text' in ended.value && <Note tone="warn">{ended.value.text}</Note>}
+        {ended.value && 'error' in ended.value && <Problem error={ended.value.error} />}
+        {ended.value && 'report' in ended.value && <Reported of={ended.value.report} />}
+      </div>
+    </Section>
+  )
+}
+
+const Reported = ({ of }: { of: Report }) => (
+  <>
+    <Note tone={of.failed > 0 ? 'warn' : 'good'}>{w('tapeDone', { n: of.recorded })}</Note>
+    <Facts
+      of={[
+        [w('rows'), number(of.rows)],
+        [w('recorded'), number(of.recorded)],
+        [w('known'), number(of.known)],
+        [w('failed'), number(of.failed)],
+      ]}
+    />
+    <ImportRows title={w('failedRows')} of={of.errors} capped={of.errorsTruncated} />
+  </>
+)

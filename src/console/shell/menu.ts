@@ -1,0 +1,19 @@
+import type { Screen } from '../lib/screen.tsx'
+import { isOperator } from '../lib/session.ts'
+import { role, shop } from '../lib/shop.ts'
+import { screens } from '../screens.ts'
+import { s } from './words.ts'
+
+/** The screens of the menu for whoever is logged in, where they are. */
+export const menu = (): readonly Screen[] =>
+  screens.filter(
+    ({ nav, area, roles }) =>
+      nav &&
+      (area === 'shop'
+        ? shop.value !== undefined && (!roles || (role.value !== undefined && roles.includes(role.value)))
+        : isOperator.value),
+  )
+/** A screen's name in the menu. */
+export const nameOf = ({ nav }: Screen): string => (nav && s.has(nav.word) ? s(nav.word) : '')
+/** Its address in the shop that the page is about. */
+export const hrefOf = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`

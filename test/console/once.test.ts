@@ -1,0 +1,41 @@
+/** Keys of what is to happen once. */
+import { describe, expect, test } from 'bun:test'
+import { once } from '../../src/console/lib/once.ts'
+import { Refused, unanswered } from '../../src/console/lib/refused.ts'
+
+/** Sends by a form of its own: what came of each, and the keys that were sent. */
+function form() {
+  let nth = 0
+  const keys: string[] = []
+  const send = once(() => `key-${++nth}`)
+  const sent = (what: unknown, error?: unknown) =>
+    send(what, async (key) => {
+      keys.push(key)
+      if (error !== undefined) throw error
+    }).catch(() => undefined)
+  return { keys, sent }
+}
+const refused = (status: number, retryAfter: number | null = null) => new Refused(status, 'no', undefined, null, retryAfter)
+
+describe('what is to happen once', () => {
+  test('is sent again under its key while nobody knows what became of it', async () => {
+    const { keys, sent } = form()
+    for (const error of [unanswered(), refused(500), refused(503, 5), refused(409, 3), refused(429, 1), undefined])
+      await sent({ all: true }, error)
+    expect(keys).toEqual(Array(6).fill('key-1'))
+  })
+
+  test('has another key after it was answered, and after it was refused', async () => {
+    const { keys, sent } = form()
+    for (const error of [undefined, refused(409), refused(422), refused(404), undefined]) await sent({ all: true }, error)
+    expect(keys).toEqual(['key-1', 'key-2', 'key-3', 'key-4', 'key-5'])
+  })
+
+  test('is something else with another body', async () => {
+    const { keys, sent } = form()
+    await sent({ amount: 1 }, unanswered())
+    await sent({ amount: 2 }, unanswered())
+    await sent({ amount: 2 }, unanswered())
+    expect(keys).toEqual(['key-1', 'key-2', 'key-2'])
+  })
+})

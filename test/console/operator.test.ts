@@ -1,0 +1,150 @@
+/** What the operator's screens make of figures, of days and of what is typed into registries. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { csvOf } from '../../src/console/lib/csv-text.ts'
+import { lineOf } from '../../src/console/lib/line.ts'
+import { datesOf, windowBefore, windowOf, windowQuery } from '../../src/console/lib/window.ts'
+import { countedKpi, firstParts, isKpi, kpiNames, rateKpi, shareOf, unitOf } from '../../src/console/screens/figures/kpi.domain.ts'
+import { bodyOf, differencesOf, shopsTwice } from '../../src/console/screens/partnerships/draft.domain.ts'
+import { isEnd, moves, movesFrom, walletBodies, walletBody, walletRow } from '../../src/console/screens/registries/registry.domain.ts'
+
+describe('days', () => {
+  const today = (before: number) => new Date(Date.UTC(2026, 10, 23 - before)).toISOString().slice(0, 10)
+
+  test('are those of the address, else the last thirty, which the API knows by itself', () => {
+    expect(windowOf({}, [7, 30], today)).toEqual({ days: 30 })
+    expect(windowOf({ days: '7' }, [7, 30], today)).toEqual({ days: 7, startDate: '2026-11-17', endDate: '2026-11-23' })
+    expect(windowOf({ days: '365' }, [7, 30], today)).toEqual({ days: 30 })
+    expect(windowOf({ from: '2026-01-01', to: '2026-01-31', days: '7' }, [7], today)).toEqual({
+      days: undefined,
+      startDate: '2026-01-01',
+      endDate: '2026-01-31',
+    })
+    expect(windowOf({ from: '2026-01-01' }, [7], today)).toEqual({ days: 30 })
+    expect(datesOf({ days: 30 })).toEqual({})
+  })
+
+  test('go along in links, and nothing else of the address does', () => {
+    expect(windowQuery({ days: '90', page: '3', q: 'x' })).toBe('?days=90')
+    expect(windowQuery({ from: '2026-01-01', to: '2026-01-31', days: '90' })).toBe('?from=2026-01-01&to=2026-01-31')
+    expect(windowQuery({ from: '2026-01-01' })).toBe('')
+  })
+
+  test('before some days are as many, over months and years of leap', () => {
+    expect(windowBefore({ startDate: '2026-11-17', endDate: '2026-11-23' })).toEqual({ startDate: '2026-11-10', endDate: '2026-11-16' })
+    expect(windowBefore({ startDate: '2024-03-01', endDate: '2024-03-01' })).toEqual({ startDate: '2024-02-29', endDate: '2024-02-29' })
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 1, max: 366 }), (first, length) => {
+        const day = (at: number) => new Date(at * 86_400_000).toISOString().slice(0, 10)
+        const before = windowBefore({ startDate: day(first + length), endDate: day(first + 2 * length - 1) })
+        expect(before).toEqual({ startDate: day(first), endDate: day(first + length - 1) })
+      }),
+    )
+  })
+})
+
+describe('figures', () => {
+  const series = [{ date: '2026-11-23', value: 3 }]
+  const dates = { startDate: '2026-11-23', endDate: '2026-11-23' }
+
+  test('of every route have one shape, the largest part first, and changes as parts of one', () => {
+    const gmv = { ...dates, total: 10, previousTotal: 8, percentChange: 25, breakdown: { tap: 1, stripe: 9 }, series }
+    expect(countedKpi({ ...gmv, ofTestMode: 4, unpriced: 2 })).toEqual({
+      ...{ ...dates, total: 10, previous: 8, change: 0.25, series, testUsd: 4, unpriced: 2 },
+      parts: [
+        { name: 'stripe', value: 9 },
+        { name: 'tap', value: 1 },
+      ],
+    })
+    expect(countedKpi({ ...gmv, percentChange: null })).toMatchObject({ change: null, testUsd: 0, unpriced: 0 })
+  })
+
+  test('of a rate are those of two questions; a processor that sold nothing has none and stands last', () => {
+    const of = (rate: number | null, refundedUsd: number) => ({
+      ...{ ...dates, series, unpriced: 0, network: { rate, refundedUsd, confirmedUsd: 100 } },
+      processors: [
+        { processor: 'qpay', rate: null, refundedUsd: 0, confirmedUsd: 0 },
+        { processor: 'tap', rate: 0.02, refundedUsd: 2, confirmedUsd: 100 },
+      ],
+    })
+    const kpi = rateKpi(of(0.02, 2), of(0.5, 50))
+    expect(kpi).toMatchObject({ total: 0.02, previous: 0.5, change: null, of: { refundedUsd: 2, confirmedUsd: 100 } })
+    expect(kpi.parts.map(({ name }) => name)).toEqual(['tap', 'qpay'])
+    expect(rateKpi(of(null, 0), undefined)).toMatchObject({ total: null, previous: null })
+  })
+
+  test('show the parts of which there is anything, and never one more by its number alone', () => {
+    const parts = (...values: (number | null)[]) => values.map((value, at) => ({ name: `${at}`, value }))
+    expect(firstParts(parts(3, 2, 0, null), 4)).toEqual({ shown: parts(3, 2), more: 0 })
+    expect(firstParts(parts(5, 4, 3), 2)).toMatchObject({ more: 0 })
+    expect(firstParts(parts(5, 4, 3, 2), 2)).toEqual({ shown: parts(5, 4), more: 2 })
+    expect([shareOf(1, 4), shareOf(1, 0), shareOf(null, 4), shareOf(1, null)]).toEqual([0.25, null, null, null])
+  })
+
+  test('have names that are in the address, and no others', () => {
+    expect(kpiNames.every(isKpi)).toBe(true)
+    for (const name of [undefined, '', 'constructor', 'GMV']) expect([name, isKpi(name)]).toEqual([name, false])
+    expect([unitOf('gmv'), unitOf('refund-rate'), unitOf('created-products')]).toEqual(['usd', 'part', 'count'])
+  })
+
+  test('are drawn from the ground up, with gaps where there is nothing', () => {
+    expect(lineOf([0, 10, 5])).toBe('M0 31L50 1L100 16')
+    expect(lineOf([null, 10, null, 10])).toBe('M33.33 1M100 1')
+    expect(lineOf([0, 0])).toBe('M0 31L100 31')
+    expect([lineOf([]), lineOf([null]), lineOf([7])]).toEqual(['', '', 'M0 1'])
+  })
+
+  test('as CSV hold no cell that a spreadsheet takes for a formula', () => {
+    const rows = ['=1+1', '+1', '-1', '@x', 'a,"b"\nc'].map((cell) => [cell, -1] as const)
+    expect(csvOf(['part', 'value'], rows)).toBe(`part,value\r\n'=1+1,-1\r\n'+1,-1\r\n'-1,-1\r\n'@x,-1\r\n"a,""b""\nc",-1\r\n`)
+  })
+})
+
+describe('registries', () => {
+  const was = { address: '0xAb', from: '2026-01-05T10:00:12.345Z', to: null }
+
+  test('a wallet that nobody touched goes as it came, to the millisecond', () => {
+    expect(walletBody(walletRow(was), 'bad')).toEqual(was)
+    const ended = { ...was, to: '2026-02-01T00:00:59.999Z' }
+    expect(walletBody(walletRow(ended), 'bad')).toEqual(ended)
+  })
+
+  test('a moment is of UTC; none begins now and ends never; what is none is said', () => {
+    const row = { ...walletRow(was), from: '2026-01-06T09:30', to: '2026-03-01T00:00' }
+    expect(walletBody(row, 'bad')).toEqual({ address: '0xAb', from: '2026-01-06T09:30:00.000Z', to: '2026-03-01T00:00:00.000Z' })
+    expect(walletBody({ address: ' 0x1 ', from: '', to: '' }, 'bad')).toEqual({ address: '0x1', to: null })
+    expect(() => walletBody({ address: '0x1', from: 'soon', to: '' }, 'bad')).toThrow('bad')
+    expect(walletBodies([{ address: ' ', from: '', to: '' }], 'bad')).toEqual([])
+    expect(walletBodies([{ address: '', from: '', to: '2026-03-01T00:00' }], 'bad')).toHaveLength(1)
+  })
+
+  test('offers no move out of an end, and each state that there is has its moves', () => {
+    for (const [registry, table] of Object.entries(moves))
+      for (const [status, next] of Object.entries(table)) {
+        expect(movesFrom(registry as 'lender', status as 'ACTIVE')).toEqual([...next] as never)
+        if (next.length === 0) expect(isEnd(status)).toBe(true)
+      }
+    expect(movesFrom('lender', 'NEW' as 'ACTIVE')).toEqual([])
+  })
+})
+
+describe('partnerships', () => {
+  const tea = { id: 'shop_tea', text: 'Tea' }
+  const typed = [
+    { name: ' Kyoto ', processor: 'tap' as const, shops: [tea, { id: 'shop_wool', text: 'Wool' }] },
+    { name: 'Oslo', processor: 'qpay' as const, shops: [tea] },
+  ]
+
+  test('are sent as a whole, and say which shop stands in two', () => {
+    expect(bodyOf(typed)[0]).toEqual({ name: 'Kyoto', defaultCardProcessor: 'tap', shopIds: ['shop_tea', 'shop_wool'] })
+    expect(shopsTwice(typed)).toEqual(['Tea'])
+    expect(shopsTwice(typed.slice(1))).toEqual([])
+  })
+
+  test('differ where somebody else saved meanwhile, in whatever order the shops stand', () => {
+    const [first] = bodyOf(typed)
+    if (!first) throw new Error('nothing typed')
+    expect(differencesOf([first], [{ ...first, shopIds: first.shopIds.toReversed() }])).toEqual([])
+    expect(differencesOf([first], [])).toEqual([['Kyoto', 'tap shop_tea shop_wool', '']])
+  })
+})

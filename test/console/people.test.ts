@@ -1,0 +1,182 @@
+/** What is typed about discounts, gift cards and articles, and what of it the API is sent. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { changesOf, givenOf } from '../../src/console/lib/changes.ts'
+import { parsePercent, percentText } from '../../src/console/lib/percent.ts'
+import { bodyOf as blogBodyOf, blogState, typedOf as blogTypedOf } from '../../src/console/screens/blog/blog.domain.ts'
+import { bodyOf, discountState, nothingTyped, typedOf } from '../../src/console/screens/discounts/discount.domain.ts'
+import { cardBody, cardState, readable } from '../../src/console/screens/gift-cards/card.domain.ts'
+
+const zone = 'Asia/Ulaanbaatar'
+const times = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' }
+const discount = {
+  id: 'disc_1',
+  shopId: 'shop_1',
+  title: 'Spring',
+  code: 'SPRING' as string | null,
+  kind: 'PERCENT' as const,
+  valueBps: 1_250,
+  amount: null,
+  minSubtotal: { amount: 5_000, currency: 'USD' },
+  productIds: ['prod_1', 'prod_2'],
+  collectionIds: null,
+  startsAt: '2026-03-01T00:00:30.123Z',
+  endsAt: '2026-04-01T00:00:00.000Z' as string | null,
+  usageLimit: 10,
+  perCustomerLimit: null,
+  status: 'ACTIVE' as const,
+  used: 3,
+  ended: false,
+  usedUp: false,
+  ...times,
+}
+const names = {
+  zone,
+  products: [
+    { id: 'prod_1', text: 'A' },
+    { id: 'prod_2', text: 'B' },
+  ],
+  collections: [],
+}
+const typed = typedOf(discount, names)
+const wrongOf = (change: Partial<typeof nothingTyped>) => {
+  const said = bodyOf({ ...typed, ...change }, { currency: 'USD', zone })
+  return 'wrong' in said ? said.wrong : {}
+}
+
+describe('a percentage', () => {
+  test('is read as it is shown, and no other text is one', () => {
+    fc.assert(fc.property(fc.integer({ min: 0, max: 10_000 }), (bps) => expect(parsePercent(percentText(bps))).toBe(bps)))
+    expect(['12,5', ' 7 ', '100', '0.01', '007.50'].map(parsePercent)).toEqual([1_250, 700, 10_000, 1, 750])
+    for (const text of ['', '-1', '100.01', '1.234', '1e1', '12.', '.5', '1 2', '٣', '0x1'])
+      expect([text, parsePercent(text)]).toEqual([text, undefined])
+  })
+})
+
+describe('a discount', () => {
+  test('that nobody touched is sent as it is: nothing has changed, not even a second that the field does not show', () => {
+    const said = bodyOf(typed, { currency: 'USD', zone, before: discount })
+    if ('wrong' in said) throw new Error('not wrong')
+    expect(changesOf(said.body, discount)).toEqual({})
+  })
+
+  test('is changed by what was touched alone, so that an end that has passed needs not lie ahead', () => {
+    const said = bodyOf({ ...typed, kind: 'FIXED', amount: '10,50', title: ' Sale ' }, { currency: 'USD', zone, before: discount })
+    if ('wrong' in said) throw new Error('not wrong')
+    expect(changesOf(said.body, discount)).toEqual({
+      title: 'Sale',
+      kind: 'FIXED',
+      valueBps: null,
+      amount: { amount: 1_050, currency: 'USD' },
+    })
+  })
+
+  test('is typed by the clock of the shop', () => {
+    expect([typed.startsAt, typed.endsAt]).toEqual(['2026-03-01T08:00', '2026-04-01T08:00'])
+    const said = bodyOf({ ...typed, endsAt: '2026-05-01T00:00' }, { currency: 'USD', zone, before: discount })
+    expect('body' in said && said.body.endsAt).toBe('2026-04-30T16:00:00.000Z')
+  })
+
+  test('says which field is wrong, and how', () => {
+    expect(wrongOf({ title: ' ', code: '', percent: '0' })).toEqual({ title: 'required', code: 'required', percent: 'percent' })
+    expect(wrongOf({ kind: 'FIXED', amount: '0' })).toEqual({ amount: 'amount' })
+    expect(wrongOf({ kind: 'FIXED', amount: '1.005' })).toEqual({ amount: 'amount' })
+    expect(wrongOf({ minSubtotal: 'x', usageLimit: '0', perCustomerLimit: '1.5' })).toEqual({
+      minSubtotal: 'amount',
+      usageLimit: 'number',
+      perCustomerLimit: 'number',
+    })
+    expect(wrongOf({ startsAt: '2026-05-01T00:00' })).toEqual({ endsAt: 'order' })
+    expect(wrongOf({ how: 'AUTOMATIC', code: '' })).toEqual({})
+    expect(wrongOf({ kind: 'FREE_SHIPPING', percent: 'x', amount: 'y' })).toEqual({})
+  })
+
+  test('that is new says only what it has', () => {
+    const said = bodyOf({ ...nothingTyped, title: 'All', how: 'AUTOMATIC', percent: '10' }, { currency: 'USD', zone })
+    if ('wrong' in said) throw new Error('not wrong')
+    expect(givenOf(said.body) as object).toEqual({ title: 'All', kind: 'PERCENT', valueBps: 1_000, status: 'ACTIVE' })
+  })
+
+  test('says why it does not count, the shop’s own word first', () => {
+    const now = Date.parse('2026-03-15T00:00:00Z')
+    const states = [
+      {},
+      { startsAt: '2026-03-16T00:00:00.000Z' },
+      { usedUp: true },
+      { usedUp: true, ended: true },
+      { ended: true, status: 'DISABLED' as const },
+    ]
+    expect(states.map((change) => discountState({ ...discount, ...change }, now))).toEqual([
+      'ACTIVE',
+      'SCHEDULED',
+      'USED_UP',
+      'ENDED',
+      'DISABLED',
+    ])
+  })
+})
+
+describe('a gift card', () => {
+  const now = Date.parse('2026-11-23T12:00:00Z')
+  const given = (amount: string, expiresAt = '', currency = 'KWD') => cardBody({ amount, expiresAt, note: ' ' }, { currency, zone, now })
+
+  test('is typed in major units and sent in minor ones, exactly', () => {
+    expect(given('10.005')).toEqual({ body: { amount: { amount: 10_005, currency: 'KWD' }, expiresAt: null, note: null } })
+    expect(given('1000', '', 'JPY')).toEqual({ body: { amount: { amount: 1_000, currency: 'JPY' }, expiresAt: null, note: null } })
+    for (const amount of ['0', '-1', '1.0005', 'ten', '']) expect(given(amount)).toEqual({ wrong: { amount: 'amount' } })
+  })
+
+  test('expires ahead, by the clock of the shop', () => {
+    expect(given('1', '2026-11-23T20:01')).toEqual({
+      body: { amount: { amount: 1_000, currency: 'KWD' }, expiresAt: '2026-11-23T12:01:00.000Z', note: null },
+    })
+    expect(given('1', '2026-11-23T20:00')).toEqual({ wrong: { expiresAt: 'past' } })
+    expect(given('x', 'soon')).toEqual({ wrong: { amount: 'amount', expiresAt: 'moment' } })
+  })
+
+  test('shows its code in fours, and why it cannot be used', () => {
+    expect(readable('0123456789ABCDEF')).toBe('0123 4567 89AB CDEF')
+    const all = { status: 'DISABLED' as const, expired: true, usedUp: true }
+    expect(
+      [all, { ...all, status: 'ACTIVE' as const }, { status: 'ACTIVE' as const, expired: true, usedUp: false }].map(cardState),
+    ).toEqual(['DISABLED', 'USED_UP', 'EXPIRED'])
+  })
+})
+
+describe('an article', () => {
+  const blog = {
+    id: 'blog_1',
+    shopId: 'shop_1',
+    slug: 'brass',
+    title: 'Brass',
+    excerpt: null,
+    bodyHtml: '<p>x</p>',
+    coverImage: null,
+    author: null,
+    tags: ['care'],
+    status: 'PUBLISHED' as const,
+    publishedAt: '2026-07-03T00:00:10.500Z' as string | null,
+    ...times,
+  }
+
+  test('that nobody touched changes nothing, and an emptied slug keeps the one that is there', () => {
+    const body = bodyOf_({})
+    expect(changesOf(body, blog)).toEqual({})
+    expect(changesOf(bodyOf_({ slug: '', tags: [], publishedAt: '' }), blog)).toEqual({ tags: [], publishedAt: null })
+  })
+  const bodyOf_ = (change: Partial<ReturnType<typeof blogTypedOf>>) => {
+    const body = blogBodyOf({ ...blogTypedOf(blog, zone), ...change }, { zone, before: blog })
+    if (!body) throw new Error('no moment')
+    return body
+  }
+
+  test('whose day has not come is not seen yet', () => {
+    const now = Date.parse('2026-07-01T00:00:00Z')
+    expect([blog, { ...blog, publishedAt: null }, { ...blog, status: 'DRAFT' as const }].map((one) => blogState(one, now))).toEqual([
+      'SCHEDULED',
+      'PUBLISHED',
+      'DRAFT',
+    ])
+    expect(blogState(blog, Date.parse('2026-07-04T00:00:00Z'))).toBe('PUBLISHED')
+  })
+})

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, fetchedOnce, ok, type Schema } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, Facts, Note, State } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -9,7 +10,6 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Begun = Schema<'BegunTotp'>

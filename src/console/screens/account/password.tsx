@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { api, fetchedOnce } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
-import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { api, type Schema } from '../../lib/api.ts'
+import { notify } from '../../lib/notices.ts'
 import type { Query } from '../../lib/query.ts'
 import type { Resource } from '../../lib/resource.ts'
 import { c } from '../../lib/words/common.ts'
@@ -7,7 +8,6 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
-import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Session = Schema<'Session'>

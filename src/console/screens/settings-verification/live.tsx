@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, shop, shopChanged } from '../../lib/shop.ts'
 import { Copyable, Note, State } from '../../ui/bits.tsx'
@@ -8,7 +9,6 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Loaded, Section } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { notify } from '../../lib/notices.ts'
 import { w } from './words.ts'
 
 type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']

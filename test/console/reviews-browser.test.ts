@@ -16,6 +16,8 @@ const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ operator: await app.superAdmin() }) })
 
+const { test: testWithoutLending } = consoleTests({ settings: { LENDING_PLATFORM_ENABLED: 'false' } })
+
 const only = "document.querySelectorAll('.picks:not([hidden]) [role=option]').length === 1"
 
 /** An application that waits, of a merchant of its own, with a picture and a document under a name that is hard to show. */
@@ -273,4 +275,16 @@ test('all of it is there in Arabic, from right to left, on a phone', async ({ op
     await visitor.settled()
     expect([place, await visitor.axe()]).toEqual([place, []])
   }
+})
+
+testWithoutLending('where lending is switched off, the page says so and how it is switched on', async ({ open, app }) => {
+  const visitor = await open({ as: await app.superAdmin() })
+  visitor.expects(/^GET \/admin\/lending-application\S* 404/)
+  await visitor.go('net/lending')
+  await visitor.text('LENDING_PLATFORM_ENABLED')
+  expect(await visitor.axe()).toEqual([])
+  // Repayments are there all the same; where their merchant stands is not.
+  await visitor.go('net/repayments?merchantId=mer_1')
+  await visitor.text('No repayment fits.')
+  await visitor.text('There is no such merchant, or lending is switched off.')
 })

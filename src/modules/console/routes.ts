@@ -3,7 +3,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { urlLengthMax } from '../../http/request-url.ts'
 import { noSuchPath } from '../../http/route-table.ts'
 import { routes } from '../../http/routes.ts'
-import { errorResponses, text } from '../../http/schema.ts'
+import { errorResponses, notModified, text } from '../../http/schema.ts'
 import { staticAnswer } from '../../http/static.ts'
 import { type ConsoleDeps, consoleAsset, consolePage } from './index.ts'
 import { assetsPath, consoleHeaders } from './view.ts'
@@ -25,6 +25,7 @@ export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {
       anyQuery: true,
       response: {
         200: t.String({ contentMediaType: 'text/html', description: 'The page.' }),
+        304: notModified,
         ...errorResponses(404),
       },
       detail: {

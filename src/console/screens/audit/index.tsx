@@ -32,7 +32,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
       cell: (row) => {
         const page = pageOf(row, shops.value)
         return (
-          <>
+          <div>
             {only('subject', row.subject)}{' '}
             {page && (
               <a href={`/console${page}`} aria-label={w('show', { id: row.subject })} title={w('show', { id: row.subject })}>
@@ -45,7 +45,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
                 <span class="faint">{w('shopId')}</span> {only('shopId', row.shopId)}
               </small>
             )}
-          </>
+          </div>
         )
       },
     },

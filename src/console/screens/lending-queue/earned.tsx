@@ -1,4 +1,4 @@
-import { api, ok, type Schema } from '../../lib/api.ts'
+import { api, ok, Refused, type Schema } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
 import type { Query } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
@@ -20,6 +20,8 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
       }),
     ),
   )
+  const refusal = standing.error.value
+  if (refusal instanceof Refused && refusal.status === 404) return <Section title={w('earned')} hint={w('nobody')} />
   return (
     <Section title={w('earned')} hint={w('earnedHint')}>
       <p class="faint" aria-hidden="true">

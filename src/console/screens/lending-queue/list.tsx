@@ -1,4 +1,4 @@
-import { api, ok, type Schema } from '../../lib/api.ts'
+import { api, ok, Refused, type Schema } from '../../lib/api.ts'
 import { usd } from '../../lib/format.ts'
 import { cohortName, cohortOptions, cohorts, type LendingStatus, l, lendingStateName, spoken, tierName, tiers } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
@@ -57,6 +57,9 @@ export default function Queue() {
     ok(api.GET('/admin/lending-application', { params: { query: { ...asked, page: query.page, limit: shownMax } }, signal })),
   )
   useLive(['lending.*', 'lending_document.*'], queue.reload)
+  const refusal = queue.error.value
+  // The flag hides all of it, the queue too, which is there otherwise.
+  const isOff = refusal instanceof Refused && refusal.status === 404
   return (
     <Page title={w('title')} actions={<ButtonLink href={query.href({ do: 'assess' })}>{w('assess')}</ButtonLink>}>
       <Tabs
@@ -71,26 +74,30 @@ export default function Queue() {
           { name: 'partner', label: w('partner') },
         ]}
       />
-      <Loaded of={queue}>
-        {(list) =>
-          list.data.length > 0 ? (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => net('lending', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          ) : tier || cohort || partner ? (
-            <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />
-          ) : (
-            <Empty icon="money" title={w('empty', { status: lendingStateName(status) })} text={w('emptyText')} />
-          )
-        }
-      </Loaded>
+      {isOff ? (
+        <Empty icon="money" title={w('off')} text={w('offText')} />
+      ) : (
+        <Loaded of={queue}>
+          {(list) =>
+            list.data.length > 0 ? (
+              <>
+                <Table
+                  caption={w('title')}
+                  columns={columns()}
+                  rows={list.data}
+                  rowKey={({ id }) => id}
+                  href={({ id }) => net('lending', id)}
+                />
+                <Pager of={list} query={query} />
+              </>
+            ) : tier || cohort || partner ? (
+              <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />
+            ) : (
+              <Empty icon="money" title={w('empty', { status: lendingStateName(status) })} text={w('emptyText')} />
+            )
+          }
+        </Loaded>
+      )}
       {query.of['do'] === 'assess' && <AssessDialog onClose={() => query.set({ do: undefined }, { replace: true })} />}
     </Page>
   )

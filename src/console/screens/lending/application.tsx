@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
-import { cohortName } from '../../lib/cohorts.ts'
 import { usd } from '../../lib/format.ts'
+import { cohortName, lendingStateName, purposeName } from '../../lib/lending.ts'
 import { usePolling } from '../../lib/poll.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at } from '../../lib/shop.ts'
@@ -11,7 +11,6 @@ import { Button } from '../../ui/button.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Documents } from './documents.tsx'
 import { Loan } from './loan.tsx'
-import { statusText } from './status.ts'
 import { Submit, Withdraw } from './steps.tsx'
 import { w } from './words.ts'
 
@@ -37,7 +36,7 @@ export default function ApplicationPage() {
   return (
     <Page
       title={w('application')}
-      subtitle={held && <State of={held.data.status} text={statusText(held.data.status)} />}
+      subtitle={held && <State of={held.data.status} text={lendingStateName(held.data.status)} />}
       back={{ href: at('lending'), text: w('title') }}
       actions={
         held &&
@@ -90,7 +89,7 @@ const About = ({ of }: { of: Application }) => (
           : ([
               [w('amount'), of.requestedAmountUsd === null ? null : usd(of.requestedAmountUsd)],
               [w('term'), of.requestedTermMonths === null ? null : w('months', { n: of.requestedTermMonths })],
-              [w('purpose'), of.purposeCode && w(`purpose.${of.purposeCode}`)],
+              [w('purpose'), of.purposeCode && purposeName(of.purposeCode)],
               [
                 w('partner'),
                 of.selectedTier1Partner ? w(`partner.${of.selectedTier1Partner}`) : <bdi>{of.selectedTier2Partner ?? '–'}</bdi>,

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { usd } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { lendingStateName, purposeName } from '../../lib/lending.ts'
 import { useQuery } from '../../lib/query.ts'
 import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'
@@ -14,14 +15,13 @@ import { Empty, Loaded, Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { type Column, Pager, Table } from '../../ui/table.tsx'
 import { Standing } from './standing.tsx'
-import { statusText } from './status.ts'
 import { w } from './words.ts'
 
 type Application = Schema<'LendingApplication'>
 
 const columns = (): readonly Column<Application>[] => [
   { key: 'begun', title: w('begun'), main: true, cell: ({ createdAt }) => <When at={createdAt} /> },
-  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} text={statusText(status)} /> },
+  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} text={lendingStateName(status)} /> },
   {
     key: 'amount',
     title: w('amount'),
@@ -29,7 +29,7 @@ const columns = (): readonly Column<Application>[] => [
     cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)),
   },
   { key: 'term', title: w('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : w('months', { n })) },
-  { key: 'purpose', title: w('purpose'), cell: ({ purposeCode }) => (purposeCode ? w(`purpose.${purposeCode}`) : '–') },
+  { key: 'purpose', title: w('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
 ]
 
 /** The shop's applications for loans, and how it stands with lenders. */

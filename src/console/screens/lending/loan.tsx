@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { usd } from '../../lib/format.ts'
+import { purposeName } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
@@ -22,7 +23,7 @@ const amountMax = 10_000_000
 const shown = (of: LoanTexts): readonly (readonly [string, string])[] => [
   [w('amountUsd'), of.amount],
   [w('term'), of.term],
-  [w('purpose'), of.purpose && w(`purpose.${of.purpose}`)],
+  [w('purpose'), of.purpose && purposeName(of.purpose)],
   [w('partner'), of.partner1 ? w(`partner.${of.partner1}`) : of.partner2],
 ]
 
@@ -75,7 +76,7 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
           <SelectField
             bind={of.purpose}
             label={w('purpose')}
-            options={[['', w('any')], ...purposes.map((one) => [one, w(`purpose.${one}`)] as const)]}
+            options={[['', w('any')], ...purposes.map((one) => [one, purposeName(one)] as const)]}
           />
           {data.tier === 'TIER_1_REFERRAL' ? (
             <SelectField

@@ -143,9 +143,9 @@ const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
         <When at={joinedAt} />
       ) : (
         invitationExpiresAt && (
-          <>
+          <span>
             {w('until')} <When at={invitationExpiresAt} />
-          </>
+          </span>
         )
       ),
   },

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { cohortOptions } from '../../lib/cohorts.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { cohortOptions } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
 import { countryOptions } from '../../lib/places.ts'
 import { shop } from '../../lib/shop.ts'

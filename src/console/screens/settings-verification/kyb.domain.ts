@@ -1,6 +1,6 @@
 /** What is typed about a business, and what of it the API takes. */
 import type { Schema } from '../../lib/api.ts'
-import type { Cohort } from '../../lib/cohorts.ts'
+import type { Cohort } from '../../lib/lending.ts'
 
 export type OwnerTexts = { readonly name: string; readonly share: string }
 export type KybTexts = {

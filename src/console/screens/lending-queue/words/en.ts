@@ -18,6 +18,8 @@ export default {
   empty: 'Nothing here: {status}',
   emptyText:
     'Merchants whose business is approved draft applications and submit them with their documents. What was submitted first is at the top.',
+  off: 'Lending is switched off',
+  offText: 'Whoever runs souk switches it on by LENDING_PLATFORM_ENABLED. Until then nobody can apply, and what there is stays as it is.',
   nothingText: 'No application fits. The name of a partner must be whole.',
   documents: 'Documents',
   documentsHint: 'That you read a document is on record before it is sent.',
@@ -84,6 +86,7 @@ export default {
   'by.FORMULA': 'the formula',
   earned: 'Earned by repayment',
   earnedHint: 'What the merchant paid back, beside the tier that a lender gives them.',
+  nobody: 'There is no such merchant, or lending is switched off.',
   base: 'The lender’s tier',
   effectiveTier: 'Counts',
   earnedTier: 'Earned',

@@ -1,0 +1,152 @@
+/** What is typed of a business, a loan and mails, and what of it the API takes. */
+import { describe, expect, test } from 'bun:test'
+import {
+  dollarsTyped,
+  handedIn,
+  type Item,
+  loanChange,
+  missingOf,
+  monthsTyped,
+  textsOfLoan,
+  typeNames,
+  typeOf,
+  unfit,
+} from '../../src/console/screens/lending/application.domain.ts'
+import { mailBody, textsOfMail } from '../../src/console/screens/settings-mail/mail.domain.ts'
+import { kybBody, shareUnits, textsOfKyb } from '../../src/console/screens/settings-verification/kyb.domain.ts'
+
+describe('a business', () => {
+  test.each([
+    ['100', 1_000_000],
+    ['33.3333', 333_333],
+    ['0.0001', 1],
+    ['12,5', 125_000],
+    [' 7 ', 70_000],
+    ['0', undefined],
+    ['0.00001', undefined],
+    ['100.0001', undefined],
+    ['-1', undefined],
+    ['1e2', undefined],
+    ['', undefined],
+    ['٥', undefined],
+  ] as const)('has a share %p of %p ten-thousandths of a percent', (text, units) => {
+    expect(shareUnits(text)).toBe(units)
+  })
+
+  const typed = { ...textsOfKyb(undefined, { country: 'MN', title: '' }), legalName: ' Steppe ', registrationNumber: ' 1 ' }
+  const owners = (...shares: string[]) => ({ ...typed, owners: shares.map((share) => ({ name: ' O ', share })) })
+
+  test('is of the kind that is usual in the country, until one chooses', () => {
+    expect(typed).toMatchObject({ cohort: 'MN_LLC', country: 'MN', owners: [{ name: '', share: '100' }] })
+    expect(textsOfKyb(undefined, { country: 'DE', title: '' }).cohort).toBe('INTL_OTHER')
+  })
+
+  test('is filed without spaces around, with shares that add up exactly', () => {
+    expect(kybBody(owners('33.3333', '33.3333', '33.3334'))).toEqual({
+      body: {
+        ...{ cohort: 'MN_LLC', legalName: 'Steppe', registrationNumber: '1', country: 'MN' },
+        owners: [33.3333, 33.3333, 33.3334].map((share) => ({ name: 'O', share })),
+      },
+    })
+    expect(kybBody(owners('60', '40.0001'))).toEqual({ wrong: 'sum' })
+    expect(kybBody(owners('60', 'all'))).toEqual({ wrong: 'share' })
+  })
+
+  test('that was rejected is filed again as it was', () => {
+    const body = {
+      cohort: 'US_COMPANY',
+      legalName: 'A',
+      registrationNumber: '2',
+      country: 'US',
+      owners: [{ name: 'B', share: 12.5 }],
+    } as const
+    expect(kybBody(textsOfKyb({ ...body, owners: [...body.owners] }, { country: 'MN', title: '' }))).toEqual({
+      body: { ...body, owners: [...body.owners] },
+    })
+  })
+})
+
+describe('a loan', () => {
+  test.each([
+    ['', null],
+    ['120000', 120_000],
+    ['120,000.50', 120_000.5],
+    ['1 000', 1_000],
+    ['1.234', undefined],
+    ['-5', undefined],
+    ['abc', undefined],
+    ['1,2', undefined],
+  ] as const)('of %p is %p dollars', (text, dollars) => {
+    expect(dollarsTyped(text)).toBe(dollars)
+  })
+
+  test.each([
+    ['', null],
+    ['1', 1],
+    ['60', 60],
+    ['61', undefined],
+    ['0', undefined],
+    ['1.5', undefined],
+  ] as const)('over %p is over %p months', (text, months) => {
+    expect(monthsTyped(text)).toBe(months)
+  })
+
+  const application = {
+    ...{ requestedAmountUsd: 5_000, requestedTermMonths: null, purposeCode: 'INVENTORY', selectedTier1Partner: null },
+    selectedTier2Partner: 'Some bank',
+  } as Parameters<typeof textsOfLoan>[0]
+
+  test('sends what was changed alone, and takes back what is empty', () => {
+    const from = textsOfLoan(application)
+    expect(loanChange(from, from)).toEqual({ body: {} })
+    expect(loanChange(from, { ...from, amount: '', term: '12', purpose: '', partner2: ' ' })).toEqual({
+      body: { requestedAmountUsd: null, requestedTermMonths: 12, purposeCode: null, selectedTier2Partner: null },
+    })
+    expect(loanChange(from, { ...from, amount: 'much' })).toEqual({ wrong: 'amount' })
+    expect(loanChange(from, { ...from, term: 'long' })).toEqual({ wrong: 'term' })
+  })
+
+  const item: Item = {
+    key: 'owner_id',
+    label: '',
+    description: '',
+    required: true,
+    acceptedMimeTypes: ['application/pdf', 'image/jpeg'],
+    maxSizeMb: 5,
+  }
+
+  test('has the documents that are said to be uploaded, whatever else is said of them', () => {
+    const items = [item, { ...item, key: 'other' }, { ...item, key: 'third', required: false }]
+    const there = handedIn({
+      documentationCompleted: {
+        items: [
+          { key: 'owner_id', status: 'UPLOADED' },
+          { key: 'other', status: 'REMOVED' },
+        ],
+      },
+    })
+    expect(missingOf(items, there).map(({ key }) => key)).toEqual(['other'])
+    expect(handedIn({ documentationCompleted: null }).size).toBe(0)
+    expect(handedIn({ documentationCompleted: { anything: 1 } }).size).toBe(0)
+  })
+
+  test('takes files by type and size, and knows a type by the name where the system does not', () => {
+    expect(typeNames(item)).toBe('PDF, JPG')
+    expect(typeOf({ name: 'BOOK.CSV', type: 'application/vnd.ms-excel' })).toBe('text/csv')
+    expect(typeOf({ name: 'a.jpeg', type: '' })).toBe('image/jpeg')
+    expect(typeOf({ name: 'a', type: 'image/png' })).toBe('image/png')
+    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 1 }, item)).toBeUndefined()
+    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 5 * 1_048_576 }, item)).toBeUndefined()
+    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 5 * 1_048_576 + 1 }, item)).toBe('tooLarge')
+    expect(unfit({ name: 'a.pdf', type: 'application/pdf', size: 0 }, item)).toBe('empty')
+    expect(unfit({ name: 'a.exe', type: '', size: 1 }, item)).toBe('wrongType')
+  })
+})
+
+test('the look of mails goes through its form unchanged, and what is as usual stays so', () => {
+  const effective = { senderName: 'Shop', address: null, replyTo: null, colours: { accent: '#111111', background: '#ffffff' } }
+  const own = { senderName: 'A', replyTo: 'a@example.com', colours: { accent: '#123456', background: null }, language: 'ar' as const }
+  expect(mailBody(textsOfMail({ ...own, effective, sending: true }))).toEqual(own)
+  const usual = { senderName: null, replyTo: null, colours: { accent: null, background: null }, language: 'en' as const }
+  expect(mailBody(textsOfMail({ ...usual, effective, sending: true }))).toEqual(usual)
+})

@@ -86,13 +86,13 @@ const goesOn = ['onBegun', 'onMerchant', 'onCustomers'] as const
 const Consequences = () => (
   <>
     <h3>{w('stops')}</h3>
-    <ul class="points">
+    <ul class="bullets">
       {stops.map((one) => (
         <li key={one}>{w(one)}</li>
       ))}
     </ul>
     <h3>{w('goesOn')}</h3>
-    <ul class="points">
+    <ul class="bullets">
       {goesOn.map((one) => (
         <li key={one}>{w(one)}</li>
       ))}

@@ -164,6 +164,30 @@ test('a card is disabled after a question and enabled again, and what somebody e
   expect((await selling.get(`/giftcard/${id}`)).body.note).toBe('Mine')
 })
 
+test('an order of the shop leaves what somebody types about a card, and its code is asked about before one goes back', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/giftcard', { amount: usd(5_000), note: 'First' })
+  const visitor = await open({ as: selling, at: at(selling, `gift-cards/${id}`) })
+  await visitor.fill('Note', 'Half a sentence')
+  await selling.patch(`/giftcard/${id}`, { status: 'DISABLED' })
+  await selling.bought({ quantity: 1 })
+  await visitor.there('Enable again', { role: 'button' })
+  expect(await visitor.value('Note')).toBe('Half a sentence')
+  await visitor.press('Save')
+  await visitor.text('Saved')
+
+  await visitor.go(at(selling, 'gift-cards'))
+  await visitor.press('Issue a card', { role: 'link' })
+  await visitor.fill(/^Amount/, '5', { within: 'Issue a card' })
+  await visitor.press('Issue', { within: 'Issue a card' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+  await visitor.back()
+  await visitor.press('Stay', { role: 'button' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+})
+
 test('who may only read sees customers without what changes them, and no gift cards', async ({ open, app, data: { selling } }) => {
   const reader = await staffOf(app, selling, 'READ_ONLY')
   const { id } = await post(selling, '/customer', { email: 'read@example.com', name: 'Read Me' })

@@ -32,9 +32,9 @@ const leaving = () =>
 /** Asks before a link, or the browser's back and forward, take one away from what was typed. */
 function Leaving() {
   const { route, url } = useLocation()
-  const here = useRef(url)
-  here.current = url
-  // Before the router's own, which a child's layout effect comes before.
+  const here = useRef({ url, route })
+  here.current = { url, route }
+  // Before the router's own, which a child's layout effect comes before; and once, for whoever listens anew at each address comes behind it.
   useLayoutEffect(() => {
     async function onClick(event: MouseEvent): Promise<void> {
       if (!isDirty() || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -42,13 +42,13 @@ function Leaving() {
       if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
       event.preventDefault()
       event.stopImmediatePropagation()
-      if (await leaving()) route(link.href.slice(location.origin.length))
+      if (await leaving()) here.current.route(link.href.slice(location.origin.length))
     }
     async function onPopState(event: PopStateEvent): Promise<void> {
       if (!isDirty()) return
       event.stopImmediatePropagation()
       // The browser has gone already: it is taken back to where what was typed is, and goes again once one wants to.
-      history.pushState(null, '', here.current)
+      history.pushState(null, '', here.current.url)
       if (!(await leaving())) return
       forgetDirty()
       history.back()
@@ -59,7 +59,7 @@ function Leaving() {
       removeEventListener('click', onClick, { capture: true })
       removeEventListener('popstate', onPopState)
     }
-  }, [route])
+  }, [])
   return null
 }
 

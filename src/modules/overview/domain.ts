@@ -1,5 +1,5 @@
 import { dayMs } from '../../lib/day.ts'
-import type { ProductSums, Span } from '../kpi/domain.ts'
+import { type ProductSums, percentChange, type Span } from '../kpi/domain.ts'
 
 /** How many products a ranking names. */
 export const rankedProducts = 10
@@ -23,6 +23,12 @@ export type Counted = { readonly total: number; readonly isCapped: boolean }
 export const countedOf = (n: number): Counted => ({ total: Math.min(n, waitingMax), isCapped: n > waitingMax })
 export const countedView = ({ total, isCapped }: Counted): { total: number; totalCapped?: true } =>
   isCapped ? { total, totalCapped: true } : { total }
+
+/**
+ * By how many percent a figure has changed; null where there was nothing before, or less: more was refunded than sold, and of that no percentage says
+ * which way it went.
+ */
+export const changeSince = (total: number, before: number): number | null => (before > 0 ? percentChange(total, before) : null)
 
 /** Whether all carts that were begun in these days are still there. */
 export const areCartsKept = ({ from }: Span, now: number): boolean => from > Math.floor(now / dayMs) - cartsKeptDays

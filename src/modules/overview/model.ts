@@ -17,7 +17,7 @@ const Day = t.String({ format: 'date', maxLength: 10 })
 /** Sums may be larger than any one amount, and what is left of them less than nothing. */
 const sum = t.Object({ amount: integer({ description: 'Minor units' }), currency: CurrencyCode }, { title: 'Sum' })
 const count = integer({ minimum: 0 })
-const percent = nullable(Type.Number({ description: 'Against the days before; null where that was 0' }))
+const percent = nullable(Type.Number({ description: 'Against the days before; null where that was not more than 0' }))
 const sums = { confirmed: sum, refunds: sum, net: sum }
 
 const Sales = t.Object(

@@ -4,7 +4,7 @@ import type { Principal, ShopContext } from '../../core/principal.ts'
 import { managers, owners, readers, type StaffRole } from '../../core/roles.ts'
 import { type CatalogDeps, countLowStock } from '../catalog/index.ts'
 import { countOpenDrafts, type DraftDeps } from '../draft-order/index.ts'
-import { type AskedWindow, type DaySums, dayText, type ProductSums, percentChange, type Side, type Span } from '../kpi/domain.ts'
+import { type AskedWindow, type DaySums, dayText, type ProductSums, type Side, type Span } from '../kpi/domain.ts'
 import { readShopFigures } from '../kpi/index.ts'
 import { type KybDeps, kybOf } from '../kyb/index.ts'
 import { hasAccount, type ProcessorAccountDeps } from '../processor-account/index.ts'
@@ -12,6 +12,7 @@ import { type ShopDeps, shopOf } from '../shop/index.ts'
 import { failuresTolerated } from '../webhook/domain.ts'
 import {
   areCartsKept,
+  changeSince,
   countedOf,
   countedView,
   type GoLiveStep,
@@ -98,7 +99,7 @@ function salesOf(currency: string, span: Span, before: Span, days: readonly DayS
   return {
     ...now,
     previous: earlier,
-    percentChange: percentChange(now.net.amount, earlier.net.amount),
+    percentChange: changeSince(now.net.amount, earlier.net.amount),
     series: seriesOf(span, days, (day) => {
       const [confirmed, refunds] = [exact(day?.confirmed ?? 0n), exact(day?.refunds ?? 0n)]
       return { confirmed, refunds, net: confirmed - refunds }
@@ -111,7 +112,7 @@ function ordersOf(span: Span, before: Span, days: readonly DaySums[]) {
   return {
     confirmed,
     previousConfirmed,
-    percentChange: percentChange(confirmed, previousConfirmed),
+    percentChange: changeSince(confirmed, previousConfirmed),
     series: seriesOf(span, days, (day) => ({ value: exact(day?.orders ?? 0n) })),
   }
 }

@@ -51,8 +51,11 @@ function enter(answer: Answer): void {
   standing.value = 'in'
 }
 
+/** How often somebody has left: what was asked for before that is for nobody. */
+let left = 0
 function leave(because: 'idle' | 'ended' | undefined, to: Standing = 'out'): void {
   const wasIn = standing.value === 'in'
+  left++
   session.value = undefined
   leftBecause.value = wasIn ? because : leftBecause.value
   standing.value = to
@@ -89,9 +92,12 @@ export function renew(): Promise<void> {
     // While this tab waited for its turn, another one was at it, and told.
     await new Promise((resume) => setTimeout(resume))
     if (session.value !== undefined && session.value.accessToken !== before) return
+    const leftBefore = left
     const answer = await ask('/console/session', 'POST')
     if (answer.ok) {
       const given = (await answer.json()) as Answer
+      // Logged out meanwhile: the session is over.
+      if (left !== leftBefore) return
       enter(given)
       told({ kind: 'renewed', answer: given })
       return
@@ -129,7 +135,9 @@ export async function logIn(credentials: { email: string; password: string; code
 export async function setUp(asked: { token: string; email: string; password: string }): Promise<void> {
   const answer = await ask('/console/setup', 'POST', asked)
   if (!answer.ok) throw await refusalOf(answer)
-  enter((await answer.json()) as Answer)
+  const given = (await answer.json()) as Answer
+  enter(given)
+  told({ kind: 'renewed', answer: given })
 }
 
 /** Ends the session, here and on the server. */

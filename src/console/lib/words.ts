@@ -1,4 +1,5 @@
 /** The languages of the console. A catalog is one object a language; a screen has its own, which is loaded with it. */
+import { contained } from './contained.ts'
 
 export const languages = { en: 'English', ar: 'العربية', mn: 'Монгол' } as const
 export type Language = keyof typeof languages
@@ -30,7 +31,7 @@ export function said(message: Message, values: Values = {}): string {
   const text = typeof message === 'string' ? message : (message[plurals.select(Number(values['n']))] ?? message.other)
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name] ?? ''
-    return typeof value === 'number' ? numbers.format(value) : value
+    return typeof value === 'number' ? numbers.format(value) : contained(value)
   })
 }
 

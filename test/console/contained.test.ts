@@ -1,0 +1,17 @@
+/** What people wrote, inside a sentence of the console. */
+import { expect, test } from 'bun:test'
+import { contained } from '../../src/console/lib/contained.ts'
+
+const sentence = (name: string) => `Suspend ${contained(name)}?`
+
+test('a name turns nothing of the sentence that it stands in', () => {
+  expect(sentence('Shop\u202egnp.exe')).toBe('Suspend Shopgnp.exe?')
+  expect(sentence('\u2067Shop')).toBe('Suspend Shop?')
+  expect(sentence('Shop\u2069\u2067')).toBe('Suspend Shop?')
+  expect(sentence('\u2067\u2067Shop\u2069')).toBe('Suspend Shop?')
+})
+
+test('what contains itself stays as it is, such as a sign of an amount', () => {
+  for (const text of ['Lamp', 'مصباح', '\u2066US$\u20691,250', '\u2066US$\u20691 – \u2066US$\u20692']) expect(contained(text)).toBe(text)
+  expect(contained('\u2066'.repeat(65_536))).toBe('')
+})

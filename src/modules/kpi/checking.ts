@@ -98,4 +98,3 @@ const tellDifferences = ({ log }: Pick<MendDeps, 'log'>, day: number, found: rea
       .slice(0, problemsMax)
       .map((one) => ({ ...one, day: dayText(one.day), counted: shown(one.counted), kept: shown(one.kept) })),
   })
-

@@ -4,7 +4,19 @@ import type { Reader } from '../../../db/engine.ts'
 import { kpiWords } from '../../../db/schema/kpi.ts'
 import { dayMs } from '../../lib/day.ts'
 import { usdCentsOf } from '../fx/domain.ts'
-import { type DaySums, type Delta, type Difference, type Kpi, type KpiPart, keyOfSide, kpiParts, type ProductSums, runsOf, type Side, type Span } from './domain.ts'
+import {
+  type DaySums,
+  type Delta,
+  type Difference,
+  type Kpi,
+  type KpiPart,
+  keyOfSide,
+  kpiParts,
+  type ProductSums,
+  runsOf,
+  type Side,
+  type Span,
+} from './domain.ts'
 
 // The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
 
@@ -125,7 +137,11 @@ export async function differencesOf(read: From, day: number, parts: readonly Kpi
 }
 
 /** What is kept of a day under some keys, by figure and key: every write that changes facts of it appends what changes this. */
-export async function keptOf(read: From, day: number, some: readonly Pick<Difference, 'kpi' | 'key'>[]): Promise<ReadonlyMap<string, bigint>> {
+export async function keptOf(
+  read: From,
+  day: number,
+  some: readonly Pick<Difference, 'kpi' | 'key'>[],
+): Promise<ReadonlyMap<string, bigint>> {
   if (some.length === 0) return new Map()
   const parts = kpiParts.filter((part) => some.some(({ kpi }) => partOf(kpi) === part))
   const keys = [...new Set(some.map(({ key }) => key))]
@@ -190,7 +206,9 @@ async function nearestDay(read: From, nearest: SQL, beyond: SQL, bound: number):
     ...kept,
     ...fresh,
   ]
-  const [row] = await read.rows<{ day: number | null }>(sql`select ${nearest}(day) as day from (${sql.join(moments, sql` union all `)}) moments`)
+  const [row] = await read.rows<{ day: number | null }>(
+    sql`select ${nearest}(day) as day from (${sql.join(moments, sql` union all `)}) moments`,
+  )
   return row?.day == null ? undefined : Number(row.day)
 }
 

@@ -1,6 +1,6 @@
 import { engine } from '../../../db/columns.ts'
 import type { Aside, Database } from '../../../db/engine.ts'
-import { dayText, dayNumberOf, type KpiPart, kpiParts } from './domain.ts'
+import { dayNumberOf, dayText, type KpiPart, kpiParts } from './domain.ts'
 import { dayBefore, differencesOf } from './facts-store.ts'
 import { type MendDeps, mendDay } from './mending.ts'
 import { kpiStore as store } from './store.ts'
@@ -90,7 +90,8 @@ export async function recountShops(deps: MendDeps): Promise<number> {
   try {
     let mended = 0
     for (const day of [today - 1, today]) mended += await countDay(deps, aside, day, 'SHOPS')
-    if (mended > 0) log.warn('kpis.shops_recounted', { figures: mended, reason: 'folded by a process of a version that keeps none of shops' })
+    if (mended > 0)
+      log.warn('kpis.shops_recounted', { figures: mended, reason: 'folded by a process of a version that keeps none of shops' })
     return mended
   } finally {
     aside.close()

@@ -135,7 +135,11 @@ export const kpiStore = {
     await tx
       .insert(kpiState)
       .values({ id: -figuresKept[part], filledAt: day * dayMs })
-      .onConflictDoUpdate({ target: kpiState.id, set: { filledAt: sql`excluded.filled_at` }, setWhere: sql`${kpiState.filledAt} > excluded.filled_at` })
+      .onConflictDoUpdate({
+        target: kpiState.id,
+        set: { filledAt: sql`excluded.filled_at` },
+        setWhere: sql`${kpiState.filledAt} > excluded.filled_at`,
+      })
   },
 
   /**

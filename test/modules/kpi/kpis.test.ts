@@ -499,7 +499,8 @@ describe('dashboards', () => {
     // As the version before left it.
     await app.deps.db.write(async (tx) => {
       await tx.delete(kpiDays).where(eq(kpiDays.kpi, 'TEST_GMV'))
-      await tx.update(kpiState).set({ id: 1 })
+      await tx.delete(kpiState)
+      await tx.insert(kpiState).values({ id: 1, filledAt: 1 })
     })
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 0 })
     await fillKpis(app.deps)

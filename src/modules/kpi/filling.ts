@@ -1,4 +1,3 @@
-import { engine } from '../../../db/columns.ts'
 import type { Aside, Database } from '../../../db/engine.ts'
 import { dayNumberOf, dayText, type KpiPart, kpiParts } from './domain.ts'
 import { dayBefore, differencesOf } from './facts-store.ts'
@@ -82,7 +81,7 @@ export async function recountShops(deps: MendDeps): Promise<number> {
   const { db, clock, log } = deps
   const now = clock.now()
   const last = lookedAt.get(db)
-  if (engine !== 'postgres' || (last !== undefined && last <= now && now < last + lookedEveryMs)) return 0
+  if (db.file !== undefined || (last !== undefined && last <= now && now < last + lookedEveryMs)) return 0
   const filledAt = await store.filledAt(db.read, 'SHOPS')
   if (filledAt === undefined || (last !== undefined && now > filledAt + lookedForMs)) return 0
   lookedAt.set(db, now)

@@ -7,8 +7,17 @@ export type Money = { readonly amount: number; readonly currency: string }
 export const moneyText = ({ amount, currency }: Money): string =>
   `${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}`
 
-/** What was typed, or undefined where it is no amount of that currency. A comma counts as a point. */
+/** `1,250` and `1.250`: to one a thousand and more, to another one and a quarter. */
+const ambiguous = /^-?[1-9]\d{0,2}([.,])\d{3}$/
+
+/**
+ * What was typed, or undefined where it is no amount of that currency. A comma counts as a point, but where it may part thousands: money is
+ * not guessed. Of a currency with three decimals `1.250` is how souk writes it itself.
+ */
 export function parseMoney(text: string, currency: string): Money | undefined {
-  const amount = parseAmount(text.trim().replace(',', '.'), currency)
+  const typed = text.trim()
+  const [, mark] = ambiguous.exec(typed) ?? []
+  if (mark !== undefined && !(mark === '.' && decimalsOf(currency) >= 3)) return undefined
+  const amount = parseAmount(typed.replace(',', '.'), currency)
   return amount === undefined ? undefined : { amount, currency }
 }

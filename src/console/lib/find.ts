@@ -1,6 +1,7 @@
 /** Records by what somebody types, for pickers. */
-import type { Choice } from '../lib/choice.ts'
 import { api, ok, type Schema } from './api.ts'
+import type { Choice } from './choice.ts'
+import { plain } from './plain.ts'
 
 const eachMax = 12
 
@@ -24,9 +25,6 @@ export async function findCustomers(q: string, signal: AbortSignal): Promise<rea
   const { data } = await ok(api.GET('/customer', { params: { query: { ...(q && { q }), limit: eachMax } }, signal }))
   return data.filter(({ erasedAt }) => erasedAt === null).map(customerChoice)
 }
-
-/** Letters without their marks and case. */
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 export const collectionChoice = (of: Schema<'Collection'>): Found<Schema<'Collection'>> => ({
   id: of.id,

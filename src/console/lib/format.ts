@@ -50,11 +50,8 @@ export const percentChange = (value: number): string => signed.format(value)
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
 export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
 
-/** The shop's, where the page is about one; else the browser's. */
-const zone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
-
-/** By which clock moments are shown and typed. */
-export const timeZone = (): string => zone()
+/** By which clock moments are shown and typed: the shop's, where the page is about one; else the browser's. */
+export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** In that time zone, or in UTC where this browser knows no such one: it may be older than the server. */
 const dated = (options: Intl.DateTimeFormatOptions) =>
@@ -67,8 +64,8 @@ const dated = (options: Intl.DateTimeFormatOptions) =>
   })
 const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
 const days = dated({ dateStyle: 'medium' })
-export const moment = (iso: string): string => moments(zone()).format(new Date(iso))
-export const dayOf = (iso: string): string => days(zone()).format(new Date(iso))
+export const moment = (iso: string): string => moments(timeZone()).format(new Date(iso))
+export const dayOf = (iso: string): string => days(timeZone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */
 export const day = (text: string): string => days('UTC').format(new Date(`${text}T00:00:00Z`))
 

@@ -24,7 +24,7 @@ function follow(path: string, shopId: string | undefined): () => void {
   let lastId = ''
   let pause = firstPauseMs
   let asking: AbortController | undefined
-  let resume: ReturnType<typeof setTimeout> | undefined
+  let resume: (() => void) | undefined
 
   async function once(): Promise<void> {
     asking = new AbortController()
@@ -59,16 +59,26 @@ function follow(path: string, shopId: string | undefined): () => void {
     }
   }
 
+  /** Until the time is over, somebody looks again who did not, or it is to stop. */
+  function paused(ms: number): Promise<void> {
+    return new Promise((done) => {
+      resume = () => {
+        clearTimeout(waiting)
+        document.removeEventListener('visibilitychange', onLook)
+        done()
+      }
+      const onLook = () => document.visibilityState === 'visible' && resume?.()
+      const waiting = setTimeout(resume, ms)
+      document.addEventListener('visibilitychange', onLook)
+    })
+  }
+
   async function go(): Promise<void> {
     while (!stopped && session.value) {
       await once()
       if (stopped) return
       void checkVersion()
-      await new Promise<void>((done) => {
-        resume = setTimeout(done, pause * (0.5 + Math.random()))
-        // Nobody looks: the next look is when somebody does.
-        if (document.visibilityState === 'hidden') document.addEventListener('visibilitychange', () => done(), { once: true })
-      })
+      await paused(pause * (0.5 + Math.random()))
       pause = Math.min(pause * 2, longestPauseMs)
     }
   }
@@ -76,7 +86,7 @@ function follow(path: string, shopId: string | undefined): () => void {
   return () => {
     stopped = true
     asking?.abort()
-    clearTimeout(resume)
+    resume?.()
   }
 }
 

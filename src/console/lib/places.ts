@@ -1,15 +1,15 @@
 /** Countries, currencies and time zones for choosing: codes from one place, names in the reader's language. */
 import { countryCodes } from '../../lib/country-code.ts'
 import { currencies } from '../../lib/money.ts'
-import type { Choice } from '../lib/choice.ts'
+import type { Choice } from './choice.ts'
 import { country } from './format.ts'
+import { plain } from './plain.ts'
 import { language } from './words.ts'
 
 type Option = readonly [value: string, text: string]
 
 const byText = new Intl.Collator(language)
 const sorted = (options: readonly Option[]): readonly Option[] => [...options].sort((a, b) => byText.compare(a[1], b[1]))
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 let countries: readonly Option[] | undefined
 /** Every country, by its name. */

@@ -65,7 +65,11 @@ function once<T>(
     request.onerror = () => reject(unanswered())
     request.ontimeout = () => reject(unanswered())
     request.onabort = () => reject(new DOMException('stopped', 'AbortError'))
-    signal?.addEventListener('abort', () => request.abort(), { once: true })
+    const stop = () => request.abort()
+    // It may have been stopped while there was no token yet.
+    if (signal?.aborted) return reject(new DOMException('stopped', 'AbortError'))
+    signal?.addEventListener('abort', stop, { once: true })
+    request.onloadend = () => signal?.removeEventListener('abort', stop)
     request.send(body)
   })
 }

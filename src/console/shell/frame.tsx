@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { goTo } from '../lib/go.ts'
 import { isLive } from '../lib/live.ts'
 import type { Group } from '../lib/screen.tsx'
 import { isOperator, logOut, shops } from '../lib/session.ts'
@@ -119,7 +120,6 @@ export function Frame({ children }: { children: ComponentChildren }) {
 
 /** Which shop this is, or that it is the network; with a choice where there is one. */
 function Whereabouts() {
-  const { route } = useLocation()
   const places = shops.value
   const here = shop.value
   const name = here ? here.title || here.name : isOperator.value ? s('operator') : 'souk'
@@ -132,7 +132,15 @@ function Whereabouts() {
   return (
     <label class="brand">
       <span class="unseen">{s('chooseShop')}</span>
-      <select value={here?.name ?? ''} onChange={({ currentTarget }) => route(`/console/s/${encodeURIComponent(currentTarget.value)}`)}>
+      <select
+        value={here?.name ?? ''}
+        onChange={({ currentTarget }) => {
+          const chosen = currentTarget.value
+          // Whoever stays for what they have typed is still in this one.
+          currentTarget.value = here?.name ?? ''
+          goTo(`/console/s/${encodeURIComponent(chosen)}`)
+        }}
+      >
         {!here && <option value="">{s('chooseShop')}</option>}
         {places.map((place) => (
           <option key={place.id} value={place.name}>

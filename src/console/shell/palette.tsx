@@ -2,6 +2,8 @@ import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ok } from '../lib/api.ts'
+import { goTo } from '../lib/go.ts'
+import { plain } from '../lib/plain.ts'
 import { at, role, shop } from '../lib/shop.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { hrefOf, menu, nameOf } from './menu.ts'
@@ -30,9 +32,6 @@ export function Palette() {
   }, [])
   return isOpen.value ? <Open /> : null
 }
-
-/** Letters without their marks and case, so that `cafe` finds what is called so with an accent. */
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 function pagesFor(typed: string): readonly Found[] {
   const wanted = plain(typed)
@@ -103,13 +102,8 @@ function Open() {
   function go(to: Found | undefined): void {
     if (!to) return
     close()
-    // As a link, so that what was typed on the page is asked about first.
-    const link = document.createElement('a')
-    link.href = to.href
-    document.body.append(link)
-    if (link.pathname === location.pathname) route(to.href)
-    else link.click()
-    link.remove()
+    if (new URL(to.href, location.origin).pathname === location.pathname) route(to.href)
+    else goTo(to.href)
   }
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

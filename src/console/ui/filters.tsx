@@ -22,9 +22,12 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
   // Back and forward change the address: what is typed follows.
   useEffect(() => setTyped(inAddress), [inAddress])
   useEffect(() => () => clearTimeout(waiting.current), [])
+  // The search goes off later than it is typed: what the address has come to meanwhile stays.
+  const latest = useRef(query)
+  latest.current = query
   const go = (text: string) => {
     clearTimeout(waiting.current)
-    if (text !== inAddress) query.set({ q: text || undefined }, { replace: true })
+    if (text !== (latest.current.of['q'] ?? '')) latest.current.set({ q: text || undefined }, { replace: true })
   }
   const isFiltered = inAddress !== '' || filters.some(({ name }) => query.of[name])
   return (
@@ -75,7 +78,11 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
         </label>
       ))}
       {isFiltered && (
-        <a class="button quiet" href={query.href({ q: undefined, ...Object.fromEntries(filters.map(({ name }) => [name, undefined])) })}>
+        <a
+          class="button quiet"
+          href={query.href({ q: undefined, ...Object.fromEntries(filters.map(({ name }) => [name, undefined])) })}
+          onClick={() => clearTimeout(waiting.current)}
+        >
           {c('clear')}
         </a>
       )}

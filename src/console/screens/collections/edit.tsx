@@ -1,7 +1,8 @@
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
 import { draftOf, fill, textsOf } from '../../lib/draft.ts'
 import { timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
@@ -24,7 +25,6 @@ type Known = Schema<'CollectionWithProductIds'>
 type Versioned = { readonly data: Known; readonly etag: string }
 
 const back = () => ({ href: at('collections'), text: w('title') })
-const ifMatch = (etag: string | undefined) => (etag ? { 'if-match': etag } : {})
 
 /** @throws Error that something is to be put right */
 function ready<Body>({ body, wrong }: { body: Body; wrong: Wrong }, mark: (wrong: Wrong) => void): Body {
@@ -133,7 +133,7 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
   }, [now.etag])
 
   async function send(etag: string | undefined): Promise<Versioned> {
-    const body = ready(changeBody(textsOf(draft), was.value, { now: Date.now(), zone: timeZone() }), mark)
+    const body = ready(changeBody(textsOf(draft), was.value, { now: serverNow(), zone: timeZone() }), mark)
     const wantsProducts = hasOtherProducts.value
     let version = etag
     if (Object.keys(body).length > 0) {

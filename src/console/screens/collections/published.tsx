@@ -1,3 +1,4 @@
+import { serverNow } from '../../lib/clock.ts'
 import { moment } from '../../lib/format.ts'
 import { State } from '../../ui/bits.tsx'
 import { w } from './words.ts'
@@ -5,6 +6,6 @@ import { w } from './words.ts'
 /** Whether the public sees it, or from when on. */
 export function Published({ at }: { at: string | null }) {
   if (at === null) return <State of="DRAFT" text={w('notPublished')} />
-  const isAhead = new Date(at).getTime() > Date.now()
+  const isAhead = new Date(at).getTime() > serverNow()
   return isAhead ? <State of="PENDING" text={w('from', { at: moment(at) })} /> : <State of="PUBLISHED" text={w('published')} />
 }

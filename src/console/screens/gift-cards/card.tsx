@@ -8,7 +8,7 @@ import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
-import { wallMoment, wallText } from '../../lib/zoned.ts'
+import { wallKept, wallText } from '../../lib/zoned.ts'
 import { Facts, Money, Note, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -97,7 +97,7 @@ export default function GiftCard() {
                 />
                 <p class="hint">{w('neverAgain')}</p>
               </Section>
-              {mayManage.value && <Edit key={data.updatedAt} of={data} save={save} />}
+              {mayManage.value && <Edit key={JSON.stringify([data.note, data.expiresAt])} of={data} save={save} />}
             </div>
           </div>
         )}
@@ -133,10 +133,9 @@ function Edit({ of, save }: { of: Card; save: (change: Change) => Promise<boolea
   const draft = useDraft(of.id, { note: of.note ?? '', expiresAt: wallText(of.expiresAt, zone) })
   async function submit() {
     const typed = draft.now()
-    const expiresAt = wallMoment(typed.expiresAt, zone)
+    const expiresAt = wallKept(typed.expiresAt, of.expiresAt, zone)
     if (expiresAt === undefined) throw new Error(w('notMoment'))
-    // What was not touched is not sent: a moment has seconds that the field does not show.
-    const isMoved = typed.expiresAt !== wallText(of.expiresAt, zone)
+    const isMoved = expiresAt !== of.expiresAt
     if (await save({ note: typed.note.trim() || null, ...(isMoved && { expiresAt }) })) notify(c('saved'))
   }
   return (

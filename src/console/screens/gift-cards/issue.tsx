@@ -1,8 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
 import { serverNow } from '../../lib/clock.ts'
+import { holdDirty } from '../../lib/dirty.ts'
 import { customerChoice, findCustomers } from '../../lib/find.ts'
 import { timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
@@ -44,24 +45,33 @@ export function Issue({ customerId, onIssued, onClose }: { customerId: string | 
   )
 }
 
-const Once = ({ of, onClose }: { of: Issued; onClose: () => void }) => (
-  <div class="stack">
-    <p>
-      <Money of={of.balance} />
-    </p>
-    <p class="code-once" dir="ltr">
-      {readable(of.code)}
-    </p>
-    <Copyable text={of.code} label={w('code')} />
-    <Note tone="warn">{w('once')}</Note>
-    <div class="form-actions">
-      <Button kind="primary" onPress={onClose}>
-        {w('haveIt')}
-      </Button>
-      <ButtonLink href={at('gift-cards', of.id)}>{w('toCard')}</ButtonLink>
+function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
+  const name = useRef(Symbol('code'))
+  // Whoever goes back or loads anew is asked as well: nobody can show it again.
+  useEffect(() => {
+    const mine = name.current
+    holdDirty(mine, true)
+    return () => holdDirty(mine, false)
+  }, [])
+  return (
+    <div class="stack">
+      <p>
+        <Money of={of.balance} />
+      </p>
+      <p class="code-once" dir="ltr">
+        {readable(of.code)}
+      </p>
+      <Copyable text={of.code} label={w('code')} />
+      <Note tone="warn">{w('once')}</Note>
+      <div class="form-actions">
+        <Button kind="primary" onPress={onClose}>
+          {w('haveIt')}
+        </Button>
+        <ButtonLink href={at('gift-cards', of.id)}>{w('toCard')}</ButtonLink>
+      </div>
     </div>
-  </div>
-)
+  )
+}
 
 /** Reads who it is for, where the address says so. */
 function useCustomer(id: string | undefined, into: Signal<readonly Choice[]>): void {

@@ -114,7 +114,7 @@ function Decide({
       {isApproval ? (
         <>
           <p>{w('approveFinal')}</p>
-          <ul class="points">
+          <ul class="bullets">
             {free.map((one) => (
               <li key={one}>{w(one)}</li>
             ))}

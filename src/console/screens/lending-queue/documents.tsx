@@ -75,7 +75,7 @@ export function Documents({ of }: { of: Application }) {
       {said.length > 0 && (
         <>
           <h3>{w('said')}</h3>
-          <ul class="points">
+          <ul class="bullets">
             {said.map(({ key, status }, place) => (
               <li key={place}>
                 <bdi>{spoken(key)}</bdi> {status && <bdi class="faint">{status}</bdi>}

@@ -1,5 +1,5 @@
 /** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
-import { api, type Schema, versioned } from '../../lib/api.ts'
+import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { type ChangeBody, changeBody, createBody, laterPictures, type ProductText, type ShopTerms, type Wrong } from './draft.domain.ts'
 
 type Product = Schema<'Product'>
@@ -21,9 +21,7 @@ const ready = <Body>({ body, wrong }: { body: Body; wrong: Wrong }, message: str
 }
 
 const patch = (id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
-  versioned(
-    api.PATCH('/product-v2/{id}', { params: { path: { id }, header: etag ? { 'if-match': etag } : {} }, body }),
-  ) as Promise<Versioned>
+  versioned(api.PATCH('/product-v2/{id}', { params: { path: { id }, header: ifMatch(etag) }, body })) as Promise<Versioned>
 
 /** Pictures that are new in the product have an id by now: variants that show them are told. */
 async function withPictures(text: ProductText, saved: Versioned): Promise<Versioned> {
@@ -62,7 +60,7 @@ export async function change(
   let saved: Versioned | undefined
   for (const variantId of removed) {
     const version = saved?.etag ?? etag
-    const params = { path: { id, variantId }, header: version ? { 'if-match': version } : {} }
+    const params = { path: { id, variantId }, header: ifMatch(version) }
     saved = (await versioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as Versioned
     onStep(saved, variantId)
   }

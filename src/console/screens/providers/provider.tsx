@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, newKey, ok, pathWith, type Schema, versioned } from '../../lib/api.ts'
+import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
@@ -135,6 +135,7 @@ async function send(provider: Resource<Held>, { data, etag }: Held, change: Chan
 
 function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; read: () => Promise<Held> }) {
   const { data, etag } = of
+  const once = useIntention()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
   // What somebody else saved begins the form anew.
   const draft = useDraft<Typed>(etag, {
@@ -149,7 +150,6 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
     if (await send(provider, of, change, read)) notify(c('saved'))
   }
   async function rotate(): Promise<void> {
-    const key = newKey()
     const sure = await confirm({
       title: w('rotateOf', { name: data.displayName }),
       body: <p>{w('rotateText')}</p>,
@@ -157,8 +157,12 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
       danger: true,
     })
     if (!sure) return
-    const header = { 'idempotency-key': key, ...ifMatch(etag) }
-    setRotated(await ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } })))
+    // Sent twice, it would end the secret that the first one made.
+    const fresh = await once(etag, (key) => {
+      const header = { 'idempotency-key': key, ...ifMatch(etag) }
+      return ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } }))
+    })
+    setRotated(fresh)
     await provider.reload()
   }
   return (

@@ -1,6 +1,7 @@
 /** Merchants and lenders by what an operator types. */
 import { api, ok, type Schema } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
+import { plain } from '../../lib/plain.ts'
 
 const eachMax = 12
 const pageMax = 100
@@ -27,7 +28,6 @@ export async function allLenders(signal?: AbortSignal): Promise<readonly Schema<
   return lenders
 }
 
-const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 /** Lenders by a part of their name, in whichever status. The API does not search them. */
 export async function findLenders(q: string, signal: AbortSignal): Promise<readonly Choice[]> {
   const asked = plain(q)

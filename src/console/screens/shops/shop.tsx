@@ -1,5 +1,5 @@
 import { useRoute } from 'preact-iso/router'
-import { api, pathWith, type Schema, versioned } from '../../lib/api.ts'
+import { api, ifMatch, pathWith, type Schema, versioned } from '../../lib/api.ts'
 import { country } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
 import { notify } from '../../lib/notices.ts'
@@ -50,8 +50,7 @@ function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () =>
   const called = title || name
   async function move(from: Held, status: Shop['status']): Promise<Held | undefined> {
     const moved = await saveVersioned(from.etag, {
-      save: (etag) =>
-        versioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: etag ? { 'if-match': etag } : {} }, body: { status } })),
+      save: (etag) => versioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       theirs: read,
       differences: ({ status: now }) => [[c('status'), stateName(status), stateName(now)]],
       onTheirs: shop.put,
@@ -87,13 +86,13 @@ const goesOn = ['onBegun', 'onMerchant', 'onCustomers'] as const
 const Consequences = () => (
   <>
     <h3>{w('stops')}</h3>
-    <ul class="points">
+    <ul class="bullets">
       {stops.map((one) => (
         <li key={one}>{w(one)}</li>
       ))}
     </ul>
     <h3>{w('goesOn')}</h3>
-    <ul class="points">
+    <ul class="bullets">
       {goesOn.map((one) => (
         <li key={one}>{w(one)}</li>
       ))}

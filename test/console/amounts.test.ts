@@ -1,0 +1,27 @@
+/** Amounts as somebody types them: none is guessed. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { moneyText, parseMoney } from '../../src/console/lib/amounts.ts'
+
+test('an amount is read in major units, with a point or a comma', () => {
+  expect(parseMoney(' 10.50 ', 'USD')).toEqual({ amount: 1_050, currency: 'USD' })
+  expect(parseMoney('10,5', 'USD')).toEqual({ amount: 1_050, currency: 'USD' })
+  expect(parseMoney('1.250', 'KWD')).toEqual({ amount: 1_250, currency: 'KWD' })
+  expect(parseMoney('0,500', 'KWD')).toEqual({ amount: 500, currency: 'KWD' })
+})
+
+test('what may be thousands is no amount', () => {
+  for (const text of ['1,000', '25,000', '2.500', '1,000,000', '1.000,00', '1,000.50']) {
+    expect(parseMoney(text, 'USD')).toBeUndefined()
+    expect(parseMoney(text, 'JPY')).toBeUndefined()
+  }
+  expect(parseMoney('1,250', 'KWD')).toBeUndefined()
+})
+
+test('what souk writes into a field is read as the same', () => {
+  fc.assert(
+    fc.property(fc.nat(10_000_000), fc.constantFrom('USD', 'JPY', 'KWD', 'MNT'), (amount, currency) => {
+      expect(parseMoney(moneyText({ amount, currency }), currency)).toEqual({ amount, currency })
+    }),
+  )
+})

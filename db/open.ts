@@ -70,7 +70,7 @@ function openFile(
   for (const directory of directories) prepareDataDir(directory)
   // A command may hold the lock for the moment in which it opens the database, and migrates it. A server holds it for good.
   const waits = as === 'server' || !naming(file, () => isCurrentSqlite(file, sqliteMigrations))
-  const lock = lockAll(directories, waits ? lockWaitMs : 0)
+  const lock = lockAll(directories, waits ? lockWaitMs[as] : 0)
   if (!lock && as === 'server')
     throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
@@ -174,7 +174,8 @@ export const isNetworkFileSystem = (type: number): boolean => networkFileSystems
 
 export type DataDirLock = { release(): void }
 
-const lockWaitMs = 1_000
+/** A command may wait for another one that makes the database: that takes a slow machine seconds. */
+const lockWaitMs = { server: 1_000, command: 10_000 } as const
 
 /** Undefined while another process holds it. The kernel drops the lock when its process ends, however it ends. */
 export const lockDataDir = (dataDir: string, waitMs = 0): DataDirLock | undefined => lockFile(join(dataDir, 'lock.db'), waitMs)

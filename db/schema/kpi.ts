@@ -66,5 +66,8 @@ export const kpiDays = table(
   ],
 )
 
-/** A row once the figures of what was there before they were kept have been counted: one for each time that there were more of them. */
+/**
+ * A row once the figures of what was there before they were kept have been counted: one for each time that there were more of them. While they are being counted,
+ * from the newest day back, `filledAt` under the negative of that number is the beginning of the oldest day that has been.
+ */
 export const kpiState = table('kpi_state', { id: int('id').primaryKey(), filledAt: money('filled_at').notNull() })

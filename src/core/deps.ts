@@ -55,8 +55,8 @@ export type Deps = {
     stopping: boolean
     /** Where it listens, once it does. */
     url?: string
-    /** What there is from before the dashboards' figures were kept is being counted. */
-    countingPast?: boolean
+    /** What there is from before figures were kept is being counted: those of the dashboards and then those of shops, or the latter alone. */
+    countingPast?: 'NETWORK' | 'SHOPS' | undefined
   }
   /** Tells this process from others on the same database: its machine, its number and something random. */
   readonly processName: string

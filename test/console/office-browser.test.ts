@@ -109,6 +109,7 @@ test('whose role is taken away in the middle is told so', async ({ open, app, sh
   const second = await staffOf(app, shop, 'OWNER')
   const visitor = await open({ as: second, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
+  await visitor.text(`${second.email} (you)`)
   ok(await app.call('PATCH', `/shops/v2/staff/${second.staffId}`, { token: shop.token, body: { role: 'READ_ONLY' } }))
   visitor.expects(/POST \/shops\/v2\/staff 403/)
   await visitor.fill('E-mail address', 'friend@example.com')

@@ -1,6 +1,7 @@
 /** Pages of a long list by number, held against those that skip row by row. */
 import { expect, test } from 'bun:test'
 import { and, desc, eq } from 'drizzle-orm'
+import fc from 'fast-check'
 import { blockRecords, foldBlocks, noteInBlocks, pageOfBlocks } from '../../db/blocks.ts'
 import { listBlocks } from '../../db/schema/finding.ts'
 import { customers } from '../../db/schema/people.ts'
@@ -81,6 +82,44 @@ test('what is so new that older ones may come still is in no run, and two who ma
   const counts = await Promise.all([1, 2, 3].map(() => foldBlocks(app.deps.db, { list, shopId: shop.id }, before)))
   expect(counts.reduce((sum, one) => sum + one, 0)).toBe(2)
   await agree(app, shop.id, [599, 600, 601, 1_599, 1_600])
+})
+
+test('whoever comes late while runs are made is counted once, in whatever order it happens', async () => {
+  await using app = await testApp()
+  const { db } = app.deps
+  const { shop } = await app.merchant()
+  const now = app.clock.now()
+  await made(
+    app,
+    shop.id,
+    Array.from({ length: 600 }, (_, nth) => now - 1_000_000 + nth * 100),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ late: fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 12 }), more: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      async (rounds) => {
+        for (const { late, more } of rounds) {
+          const start = now - 1_000_000
+          const grown = more
+            ? [
+                made(
+                  app,
+                  shop.id,
+                  Array.from({ length: 400 }, (_, nth) => start + 60_000 + nth * 10),
+                ),
+              ]
+            : []
+          const folds = () => foldBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now))
+          await Promise.all([...grown, folds(), ...late.map((at) => made(app, shop.id, [start + at])), folds()])
+          await agree(app, shop.id, [1, 399, 400, 401, 999, 1_000, 1_001, 1_500])
+        }
+      },
+    ),
+    { numRuns: 12 },
+  )
 })
 
 test('a list that somebody reads is shortened beside them, and its total is exact at any length', async () => {

@@ -6,6 +6,10 @@ import { dayMs, dayOf, isDay, startOf } from '../../lib/day.ts'
 import { usdOf } from '../../lib/usd.ts'
 import { usdCentsOf } from '../fx/domain.ts'
 
+/** Figures whose past is counted together: those of the dashboards, and those of shops. What one lacks keeps nobody from the other. */
+export const kpiParts = ['NETWORK', 'SHOPS'] as const
+export type KpiPart = (typeof kpiParts)[number]
+
 /** One change of a figure: what is appended in the write of the fact that changes it. */
 export type Delta = typeof kpiDeltas.$inferSelect
 export type Kpi = Delta['kpi']

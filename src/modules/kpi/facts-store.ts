@@ -4,7 +4,19 @@ import type { Reader } from '../../../db/engine.ts'
 import { kpiWords } from '../../../db/schema/kpi.ts'
 import { dayMs } from '../../lib/day.ts'
 import { usdCentsOf } from '../fx/domain.ts'
-import { type DaySums, type Delta, type Difference, type Kpi, keyOfSide, type ProductSums, runsOf, type Side, type Span } from './domain.ts'
+import {
+  type DaySums,
+  type Delta,
+  type Difference,
+  type Kpi,
+  type KpiPart,
+  keyOfSide,
+  kpiParts,
+  type ProductSums,
+  runsOf,
+  type Side,
+  type Span,
+} from './domain.ts'
 
 // The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
 
@@ -15,6 +27,9 @@ type From = Pick<Reader, 'rows'>
 /** A day of a moment; whole numbers divide to whole numbers on both engines. */
 const dayIn = (column: string): SQL => sql.raw(`${column} / ${dayMs}`)
 const between = (column: string, from: number, to: number): SQL => sql`${sql.raw(column)} >= ${from} and ${sql.raw(column)} < ${to}`
+
+/** The shop of an order. A cross join has SQLite look into shops last: else it may go through all orders of a day once for each of them. */
+const ofShop = sql`s.id = o.shop_id`
 
 /** Orders and their money count while their mode is their shop's. */
 const ofPresentMode = sql`s.mode = o.mode`
@@ -36,21 +51,21 @@ const peopleAndGoods = (from: number, to: number): SQL => sql`
 const sales = (which: SQL): SQL => sql`
   select 'ORDERS' as kpi, ${dayIn('o.confirmed_at')} as day,
     coalesce(c.processor, case when o.gift_card_total > 0 then 'gift_card' else 'none' end) as key, count(*) as value
-  from orders o join shops s on s.id = o.shop_id
+  from orders o cross join shops s
     left join unified_transactions c on c.order_id = o.id and c.kind = 'CAPTURE' and c.confirmed
-  where ${which} group by 2, 3
+  where ${ofShop} and ${which} group by 2, 3
   union all select 'MERCHANT_ORDERS', ${dayIn('o.confirmed_at')}, o.shop_id, count(*)
-  from orders o join shops s on s.id = o.shop_id
-  where o.affiliate_id is not null and ${which} group by 2, 3
+  from orders o cross join shops s
+  where o.affiliate_id is not null and ${ofShop} and ${which} group by 2, 3
   union all select 'PRODUCT_UNITS', ${dayIn('o.confirmed_at')}, l.product_id, sum(l.quantity)
-  from orders o join shops s on s.id = o.shop_id join order_lines l on l.order_id = o.id
-  where o.affiliate_id is not null and ${which} group by 2, 3
+  from orders o cross join shops s join order_lines l on l.order_id = o.id
+  where o.affiliate_id is not null and ${ofShop} and ${which} group by 2, 3
   union all select 'LINES', day, product_id || ' ' || currency || ' ' || usd_per_unit || ' ' || total, count(*)
   from (
     select ${dayIn('o.confirmed_at')} as day, l.product_id, o.currency, l.total - l.discount as total,
       (select t.usd_per_unit from unified_transactions t where t.order_id = o.id and ${isSale} order by t.key limit 1) as usd_per_unit
-    from orders o join shops s on s.id = o.shop_id join order_lines l on l.order_id = o.id
-    where o.affiliate_id is not null and ${which}) priced
+    from orders o cross join shops s join order_lines l on l.order_id = o.id
+    where o.affiliate_id is not null and ${ofShop} and ${which}) priced
   where usd_per_unit is not null group by day, product_id, currency, usd_per_unit, total`
 
 /** What movements of money count for. Sales of test mode count a second time, for what they are of all: in one look at the rows. */
@@ -61,44 +76,58 @@ const movements = (which: SQL): SQL => sql`
       ${dayIn('t.at')} as day,
       case when t.usd_cents is not null then t.processor when t.kind in ('CAPTURE', 'GIFT_CARD') then 'GMV' else 'REFUNDS' end as key,
       case when t.usd_cents is null then 1 when t.kind = 'REFUND_REVERSED' then -t.usd_cents else t.usd_cents end as value
-    from unified_transactions t join orders o on o.id = t.order_id join shops s on s.id = o.shop_id
+    from unified_transactions t join orders o on o.id = t.order_id cross join shops s
       cross join (select 1 as nth union all select 2) copies
-    where t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED') and ${which}
+    where t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED') and ${ofShop} and ${which}
       and (copies.nth = 1 or (o.mode = 'TEST' and ${isSale} and t.usd_cents is not null))) counted
   group by kpi, day, key
   union all select 'MERCHANT_CENTS', ${dayIn('t.at')}, t.shop_id, sum(t.usd_cents)
-  from unified_transactions t join orders o on o.id = t.order_id join shops s on s.id = o.shop_id
-  where ${isSale} and t.affiliate_id is not null and t.usd_cents is not null and ${which} group by 2, 3`
+  from unified_transactions t join orders o on o.id = t.order_id cross join shops s
+  where ${isSale} and t.affiliate_id is not null and t.usd_cents is not null and ${ofShop} and ${which} group by 2, 3`
 
-const all = sql.join(
-  kpiWords.map((word) => sql`${word}`),
-  sql`, `,
-)
+const partOf = (kpi: Kpi): KpiPart => (kpi.startsWith('SHOP_') ? 'SHOPS' : 'NETWORK')
+const wordsOf = (parts: readonly KpiPart[]): SQL => list(kpiWords.filter((word) => parts.includes(partOf(word))))
 
-/** What is kept of a day: the sums, what came since, and what that is to shops. */
-const heldOf = (day: number): SQL => sql`
-  select kpi, key, value from kpi_days where kpi in (${all}) and span = 1 and day = ${day}
-  union all select kpi, key, value from kpi_deltas where kpi in (${all}) and day = ${day}
-  union all select kpi, key, value from (${freshOfShops({ from: day, to: day })}) fresh`
+/** What is kept of a day: the sums, what came since, and what that is to shops. @param which of all that is kept of these figures */
+function heldOf(day: number, parts: readonly KpiPart[], which: SQL = sql`true`): SQL {
+  const kpis = wordsOf(parts)
+  return sql`
+    select kpi, key, value from kpi_days where kpi in (${kpis}) and span = 1 and day = ${day} and ${which}
+    union all select kpi, key, value from kpi_deltas where kpi in (${kpis}) and day = ${day} and ${which}
+    ${parts.includes('SHOPS') ? sql`union all select kpi, key, value from (${freshOfShops({ from: day, to: day })}) fresh where ${which}` : sql``}`
+}
+
+/** What the facts of a time come to. */
+function factsOf(from: number, to: number, parts: readonly KpiPart[]): SQL {
+  const [ordered, moved] = [
+    sql`${between('o.confirmed_at', from, to)} and ${ofPresentMode}`,
+    sql`${between('t.at', from, to)} and ${ofPresentMode}`,
+  ]
+  const all: Record<KpiPart, readonly SQL[]> = {
+    NETWORK: [peopleAndGoods(from, to), sales(ordered), movements(moved)],
+    SHOPS: [
+      ofShops({
+        orders: sql`orders o cross join shops s`,
+        whichOrders: sql`${ofShop} and ${ordered}`,
+        movements: sql`unified_transactions t join orders o on o.id = t.order_id cross join shops s`,
+        whichMovements: sql`${ofShop} and ${moved}`,
+      }),
+    ],
+  }
+  const some = parts.flatMap((part) => all[part]).map((facts, nth) => sql`select * from (${facts}) ${sql.raw(`facts_${nth}`)}`)
+  return sql.join(some, sql` union all `)
+}
 
 /**
  * Where what is kept of a day is not what its facts say, in one statement, so that no write comes between.
+ * @param parts the figures to look at
  * @returns empty where they agree
  */
-export async function differencesOf(read: From, day: number): Promise<Difference[]> {
+export async function differencesOf(read: From, day: number, parts: readonly KpiPart[] = kpiParts): Promise<Difference[]> {
   const [from, to] = [day * dayMs, (day + 1) * dayMs]
   const rows = await read.rows<Row>(sql`
-    with facts as (
-      select * from (${peopleAndGoods(from, to)}) a
-      union all select * from (${sales(sql`${between('o.confirmed_at', from, to)} and ${ofPresentMode}`)}) b
-      union all select * from (${movements(sql`${between('t.at', from, to)} and ${ofPresentMode}`)}) c
-      union all select * from (${ofShops({
-        orders: sql`orders o join shops s on s.id = o.shop_id`,
-        whichOrders: sql`${between('o.confirmed_at', from, to)} and ${ofPresentMode}`,
-        movements: sql`unified_transactions t join orders o on o.id = t.order_id join shops s on s.id = o.shop_id`,
-        whichMovements: sql`${between('t.at', from, to)} and ${ofPresentMode}`,
-      })}) d),
-    held as (${heldOf(day)})
+    with facts as (${factsOf(from, to, parts)}),
+    held as (${heldOf(day, parts)})
     select kpi, ${day} as day, key, cast(sum(counted) as text) as counted, cast(sum(kept) as text) as kept
     from (select kpi, key, value as counted, 0 as kept from facts union all select kpi, key, 0, value from held) both_of_them
     where ${presentOnly('both_of_them')}
@@ -107,10 +136,17 @@ export async function differencesOf(read: From, day: number): Promise<Difference
   return pricedRows(rows).filter(({ counted, kept }) => counted !== kept)
 }
 
-/** What is kept of a day, by figure and key: every write that changes facts of it appends what changes this. */
-export async function keptOf(read: From, day: number): Promise<ReadonlyMap<string, bigint>> {
+/** What is kept of a day under some keys, by figure and key: every write that changes facts of it appends what changes this. */
+export async function keptOf(
+  read: From,
+  day: number,
+  some: readonly Pick<Difference, 'kpi' | 'key'>[],
+): Promise<ReadonlyMap<string, bigint>> {
+  if (some.length === 0) return new Map()
+  const parts = kpiParts.filter((part) => some.some(({ kpi }) => partOf(kpi) === part))
+  const keys = [...new Set(some.map(({ key }) => key))]
   const rows = await read.rows<{ kpi: Kpi; key: string; value: string }>(sql`
-    select kpi, key, cast(sum(value) as text) as value from (${heldOf(day)}) held
+    select kpi, key, cast(sum(value) as text) as value from (${heldOf(day, parts, sql`key in (${list(keys)})`)}) held
     group by kpi, key`)
   return new Map(rows.map(({ kpi, key, value }) => [keptName({ kpi, key }), BigInt(value)]))
 }
@@ -151,12 +187,15 @@ function pricedRows(rows: readonly Row[]): Difference[] {
 }
 
 /** The first day from one on of which there are facts, or figures; undefined when there is none. */
-export async function nextDay(read: From, from: number): Promise<number | undefined> {
-  const since = from * dayMs
+export const nextDay = (read: From, from: number): Promise<number | undefined> => nearestDay(read, sql`min`, sql`>=`, from)
+/** The last day before one of which there are facts, or figures; undefined when there is none. */
+export const dayBefore = (read: From, to: number): Promise<number | undefined> => nearestDay(read, sql`max`, sql`<`, to)
+
+async function nearestDay(read: From, nearest: SQL, beyond: SQL, bound: number): Promise<number | undefined> {
   const first = (table: string, column: string) =>
-    sql`select min(${sql.raw(column)}) / ${sql.raw(String(dayMs))} as day from ${sql.raw(table)} where ${sql.raw(column)} >= ${since}`
-  const kept = kpiWords.map((word) => sql`select min(day) from kpi_days where kpi = ${word} and span = 1 and day >= ${from}`)
-  const fresh = kpiWords.map((word) => sql`select min(day) from kpi_deltas where kpi = ${word} and day >= ${from}`)
+    sql`select ${nearest}(${sql.raw(column)}) / ${sql.raw(String(dayMs))} as day from ${sql.raw(table)} where ${sql.raw(column)} ${beyond} ${bound * dayMs}`
+  const kept = kpiWords.map((word) => sql`select ${nearest}(day) from kpi_days where kpi = ${word} and span = 1 and day ${beyond} ${bound}`)
+  const fresh = kpiWords.map((word) => sql`select ${nearest}(day) from kpi_deltas where kpi = ${word} and day ${beyond} ${bound}`)
   const moments = [
     first('users', 'created_at'),
     first('customers', 'created_at'),
@@ -167,7 +206,9 @@ export async function nextDay(read: From, from: number): Promise<number | undefi
     ...kept,
     ...fresh,
   ]
-  const [row] = await read.rows<{ day: number | null }>(sql`select min(day) as day from (${sql.join(moments, sql` union all `)}) moments`)
+  const [row] = await read.rows<{ day: number | null }>(
+    sql`select ${nearest}(day) as day from (${sql.join(moments, sql` union all `)}) moments`,
+  )
   return row?.day == null ? undefined : Number(row.day)
 }
 
@@ -175,6 +216,7 @@ export type SpanDifference = Difference & { readonly span: number }
 
 /** Where the sums by 8 and by 64 days of 64 days are not those of their days, in one statement. */
 export async function spanDifferences(read: From, block: number): Promise<SpanDifference[]> {
+  const all = wordsOf(kpiParts)
   const of = (span: number) => sql`
     select kpi, ${sql.raw(`${span} as span, (day / ${span}) * ${span} as first`)}, key, value as counted, 0 as kept
     from kpi_days where kpi in (${all}) and span = 1 and day >= ${block} and day < ${block + 64}

@@ -1,4 +1,4 @@
-export { fillKpis, kpiFindings, type Rebuilt, rebuildKpis } from './checking.ts'
+export { kpiFindings, type Rebuilt, rebuildKpis } from './checking.ts'
 export {
   type AskedRanking,
   type Figure,
@@ -8,5 +8,6 @@ export {
   readTopMerchants,
   readTopProducts,
 } from './dashboards.ts'
+export { fillKpis, recountShops } from './filling.ts'
 export { foldKpis, isCounted, noteDeltas, noteErasure, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'
 export { readShopFigures } from './shops.ts'

@@ -1,13 +1,14 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf } from '../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
-import { type Delta, type Folded, foldedOf, type Kpi, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
+import { dayMs } from '../../lib/day.ts'
+import { type Delta, type Folded, foldedOf, type Kpi, type KpiPart, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
 
-/** Which figures are kept: one more with each version that keeps others, which has the past counted for these too. 2: TEST_GMV. 3: those of shops. */
-const figuresKept = 3
+/** Which figures are kept: the next number for the part of which a version keeps others, which has the past counted for that part. 2: TEST_GMV. 3: those of shops. */
+const figuresKept = { NETWORK: 2, SHOPS: 3 } as const satisfies Record<KpiPart, number>
 
 /** Rows to a statement. */
 const rowsAtOnce = 200
@@ -118,12 +119,27 @@ export const kpiStore = {
     return rows[0]?.cohort
   },
 
-  /** Whether what was there before the figures were kept has been counted. */
-  async isFilled(read: From): Promise<boolean> {
-    return (await read.rows(sql`select id from kpi_state where id = ${figuresKept}`)).length > 0
+  /** When all that was there before the figures of a part were kept had been counted, milliseconds; undefined until then. */
+  filledAt: (read: From, part: KpiPart): Promise<number | undefined> => stateOf(read, figuresKept[part]),
+  async setFilled(tx: Writer, part: KpiPart, filledAt: number): Promise<void> {
+    await tx.insert(kpiState).values({ id: figuresKept[part], filledAt }).onConflictDoNothing()
+    await tx.delete(kpiState).where(eq(kpiState.id, -figuresKept[part]))
   },
-  async setFilled(tx: Writer, filledAt: number): Promise<void> {
-    await tx.insert(kpiState).values({ id: figuresKept, filledAt }).onConflictDoNothing()
+  /** The day from which on the past has been counted so far; undefined where that has not begun, and where it has ended. */
+  async countedFrom(read: From, part: KpiPart): Promise<number | undefined> {
+    const from = await stateOf(read, -figuresKept[part])
+    return from === undefined ? undefined : from / dayMs
+  },
+  /** Of two that count, whoever is further says how far. */
+  async setCountedFrom(tx: Writer, part: KpiPart, day: number): Promise<void> {
+    await tx
+      .insert(kpiState)
+      .values({ id: -figuresKept[part], filledAt: day * dayMs })
+      .onConflictDoUpdate({
+        target: kpiState.id,
+        set: { filledAt: sql`excluded.filled_at` },
+        setWhere: sql`${kpiState.filledAt} > excluded.filled_at`,
+      })
   },
 
   /**
@@ -134,6 +150,11 @@ export const kpiStore = {
     const rows = await tx.rows(sql`update shops set updated_at = updated_at where id = ${shopId} and mode = 'TEST' returning 1 as done`)
     return rows.length > 0
   },
+}
+
+async function stateOf(read: From, id: number): Promise<number | undefined> {
+  const [row] = await read.rows<{ filledAt: number | string }>(sql`select filled_at as "filledAt" from kpi_state where id = ${id}`)
+  return row && Number(row.filledAt)
 }
 
 const rankedRows = (rows: readonly RankedRow[]): RankedRow[] =>

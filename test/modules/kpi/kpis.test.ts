@@ -484,7 +484,7 @@ describe('dashboards', () => {
     expect(app.logged.filter(({ event }) => event === 'kpis.differ')).toEqual([])
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10 })
     // Another process has counted what this one could not.
-    app.deps.life.countingPast = true
+    app.deps.life.countingPast = 'NETWORK'
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10 })
     await app.close()
     await database.drop()
@@ -499,7 +499,8 @@ describe('dashboards', () => {
     // As the version before left it.
     await app.deps.db.write(async (tx) => {
       await tx.delete(kpiDays).where(eq(kpiDays.kpi, 'TEST_GMV'))
-      await tx.update(kpiState).set({ id: 1 })
+      await tx.delete(kpiState)
+      await tx.insert(kpiState).values({ id: 1, filledAt: 1 })
     })
     expect(ok(await operator.at('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 0 })
     await fillKpis(app.deps)

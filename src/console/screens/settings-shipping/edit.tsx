@@ -30,6 +30,8 @@ export function MethodForm({
 }) {
   const begun = useMemo(() => (method ? textsOfMethod(method) : newMethod), [])
   const draft = useMemo(() => methodDraft(begun), [])
+  // As the form tells it: what is typed is compared with that.
+  const untouched = useMemo(() => JSON.stringify(typedIn(draft)), [])
   const typed = typedIn(draft)
   const made = methodOf(typed, currency)
   function submit(): Promise<void> {
@@ -41,7 +43,7 @@ export function MethodForm({
     <>
       <Form
         onSubmit={submit}
-        dirty={JSON.stringify(typed) !== JSON.stringify(begun)}
+        dirty={JSON.stringify(typed) !== untouched}
         label={w('method')}
         actions={
           onRemove && (

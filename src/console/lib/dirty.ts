@@ -1,6 +1,7 @@
 /** What somebody has typed and not sent yet: asked about before it is lost. */
 const held = new Set<symbol>()
 
+/** Whether anything on the page does. */
 export const isDirty = (): boolean => held.size > 0
 
 /** It is to be lost: somebody was asked. */

@@ -34,6 +34,7 @@ export const money = ({ amount, currency }: Money): string =>
     .join('')
 
 const plain = new Intl.NumberFormat(language)
+/** A count, with the reader's digits and marks. */
 export const number = (value: number): string => plain.format(value)
 // Narrow: letters of the sign would be torn apart in texts from right to left.
 const dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
@@ -64,7 +65,9 @@ const dated = (options: Intl.DateTimeFormatOptions) =>
   })
 const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
 const days = dated({ dateStyle: 'medium' })
+/** A moment of the API, with its time. */
 export const moment = (iso: string): string => moments(timeZone()).format(new Date(iso))
+/** The day of a moment, by that clock. */
 export const dayOf = (iso: string): string => days(timeZone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */
 export const day = (text: string): string => days('UTC').format(new Date(`${text}T00:00:00Z`))

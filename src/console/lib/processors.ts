@@ -7,4 +7,5 @@ const names: Readonly<Record<string, string>> = {
   paypal: 'PayPal',
   btcpay: 'BTCPay Server',
 }
+/** One that is new here stands by its code. */
 export const processorName = (name: string): string => names[name] ?? name

@@ -10,6 +10,7 @@ export type Query = {
   readonly page: number
 }
 
+/** The query of the screen's address, and how it is changed. */
 export function useQuery(): Query {
   // Of the screen's own address: while the next one is on its way, this one does not read anew by that of the next.
   const { path, query } = useRoute()

@@ -23,6 +23,7 @@ export type Session = {
 export type Standing = 'asking' | 'out' | 'setup' | 'away' | 'in'
 
 export const standing = signal<Standing>('asking')
+/** Undefined while nobody is in. */
 export const session = signal<Session | undefined>(undefined)
 /** Why somebody is out who was in, for the page to say. */
 export const leftBecause = signal<'idle' | 'ended' | undefined>(undefined)

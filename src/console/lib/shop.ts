@@ -10,6 +10,7 @@ export const shop = computed<Place | undefined>(() => shops.value.find(({ name }
 /** What somebody is in the shop that the page is about. */
 export const role = computed<StaffRole | undefined>(() => shop.value?.role)
 
+/** What a role may, for what is shown; souk decides what is done. */
 export const mayManage = computed(() => role.value === 'OWNER' || role.value === 'MANAGER')
 export const mayFulfil = computed(() => mayManage.value || role.value === 'FULFILMENT')
 export const isOwner = computed(() => role.value === 'OWNER')

@@ -51,6 +51,7 @@ export const State = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; t
   <span class={`state ${tone}`}>{text ?? stateName(of)}</span>
 )
 
+/** An amount, with its minor units for programs that read the page. */
 export const Money = ({ of }: { of: Amount }) => <data value={of.amount}>{money(of)}</data>
 
 /** A moment; the exact one where one points at it. @param short how long ago */
@@ -118,7 +119,7 @@ export const Facts = ({ of }: { of: readonly (readonly [name: string, value: Com
   </dl>
 )
 
-/** A text that somebody takes along, such as a key. @param secret is shown once one asks */
+/** A text that somebody takes along, such as a key. @param label what it is, for the button */
 export function Copyable({ text, label }: { text: string; label: string }) {
   return (
     <span class="copyable">

@@ -54,6 +54,7 @@ function Around({ id, label, hint, error, required, children }: Named & { id: st
 const described = (id: string, { hint, error }: Named): string | undefined =>
   [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
 
+/** One line. @param code left to right whatever the language is */
 export function TextField({
   bind,
   type = 'text',

@@ -187,3 +187,16 @@ test('hostile texts stand in an order as texts, and break no layout', async ({ o
     expect([path, await visitor.axe()]).toEqual([path, []])
   }
 })
+
+test('a filter that is chosen while a search is about to go off stays', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: at(selling, '/orders') })
+  await visitor.heading('Orders')
+  const typed = `const set = (of, value, event) => {
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(of), 'value').set.call(of, value)
+    of.dispatchEvent(new Event(event, { bubbles: true }))
+  }
+  set(document.querySelector('.filters input[type=search]'), 'zz', 'input')
+  set(document.querySelector('.filters select'), 'CONFIRMED', 'change')`
+  await visitor.until(`(() => { ${typed}; return true })()`, 'what is typed')
+  await visitor.until("location.search.includes('q=zz') && location.search.includes('status=CONFIRMED')", 'both in the address')
+})

@@ -38,4 +38,25 @@ describe('what is to happen once', () => {
     await sent({ amount: 2 }, unanswered())
     expect(keys).toEqual(['key-1', 'key-2', 'key-2'])
   })
+
+  test('is the same again in a window that was closed and opened, on the page of the same record alone', async () => {
+    const undecided = new Map<string, string>()
+    let [nth, page] = [0, '/orders/1']
+    const keys: string[] = []
+    const opened = () =>
+      once(
+        () => `key-${++nth}`,
+        undecided,
+        () => page,
+      )
+    const send = async (key: string): Promise<void> => {
+      keys.push(key)
+      if (keys.length < 3) throw unanswered()
+    }
+    for (const at of ['/orders/1', '/orders/2', '/orders/1', '/orders/1']) {
+      page = at
+      await opened()({ all: true }, send).catch(() => undefined)
+    }
+    expect(keys).toEqual(['key-1', 'key-2', 'key-1', 'key-3'])
+  })
 })

@@ -2,8 +2,11 @@ import { useState } from 'preact/hooks'
 import { newKey } from './api.ts'
 import { type Once, once } from './once.ts'
 
+/** Of every page, for as long as this one is open. */
+const undecided = new Map<string, string>()
+
 /** For a form that creates or moves something: see `once`. */
 export function useIntention(): Once {
-  const [mine] = useState(() => once(newKey))
+  const [mine] = useState(() => once(newKey, undecided, () => location.pathname))
   return mine
 }

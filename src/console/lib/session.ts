@@ -4,6 +4,7 @@
  */
 import { computed, signal } from '@preact/signals'
 import { noteClock } from './clock.ts'
+import { forgetDirty } from './dirty.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components } from './schema.d.ts'
 
@@ -42,14 +43,32 @@ const renewedAfterMs = 30 * 60_000
 /** Without a key, a press or a touch in any tab for so long, whoever sits there has gone. */
 export const idleMaxMs = 30 * 60_000
 
+/** Whom a token is of (RFC 7519, `sub`); it is souk that checks it. */
+function accountOf(token: string): string {
+  try {
+    return String(JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))).sub)
+  } catch {
+    return ''
+  }
+}
+
 function enter(answer: Answer): void {
   const { accessToken, expiresIn, roles, shops } = answer
+  const before = session.value
+  // Somebody else has logged in, in another tab: nothing that is here is theirs.
+  if (before && accountOf(before.accessToken) !== accountOf(accessToken)) return void beginAnew()
   const now = performance.now()
   // Not all tabs at the same moment.
   const renewAt = now + Math.min((expiresIn * 1000) / 2, renewedAfterMs) * (0.9 + Math.random() * 0.1)
   session.value = { accessToken, expiresAt: now + expiresIn * 1000, renewAt, roles, shops }
   leftBecause.value = undefined
   standing.value = 'in'
+}
+
+/** Another page, with nothing of this one; what was typed in it is not asked about. */
+function beginAnew(): void {
+  forgetDirty()
+  location.reload()
 }
 
 /** How often somebody has left: what was asked for before that is for nobody. */
@@ -166,6 +185,8 @@ tabs.onmessage = ({ data }: MessageEvent<Told>) => {
   else if (standing.value === 'in') leave(data.because)
 }
 
+/** Less is a clock that is put right. */
+const sleptMinMs = 60_000
 let lastActive = performance.now()
 let lastTold = 0
 function noteActive(): void {
@@ -179,7 +200,13 @@ function noteActive(): void {
 export function watchSession(): void {
   for (const event of ['pointerdown', 'keydown', 'touchstart', 'wheel'])
     addEventListener(event, noteActive, { passive: true, capture: true })
+  let [looked, lookedAt] = [performance.now(), Date.now()]
   const look = () => {
+    // While a machine sleeps its steady clock may stand still: what the one on the wall went further counts, too.
+    const asleep = Date.now() - lookedAt - (performance.now() - looked)
+    if (asleep > sleptMinMs) lastActive -= asleep
+    looked = performance.now()
+    lookedAt = Date.now()
     const held = session.value
     if (!held) return
     if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { Refused, refusalOf, unanswered } from '../lib/refused.ts'
+import { patienceMs, Refused, refusalOf, unanswered } from '../lib/refused.ts'
 import { leftBecause, logIn, setUp, standing } from '../lib/session.ts'
 import { chooseLanguage, type Language, language, languages } from '../lib/words.ts'
 import { Note } from '../ui/bits.tsx'
@@ -112,6 +112,7 @@ function Forgot({ onBack }: { onBack: () => void }) {
       credentials: 'omit',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email: email.value.trim() }),
+      signal: AbortSignal.timeout(patienceMs),
     }).catch(() => {
       throw unanswered()
     })

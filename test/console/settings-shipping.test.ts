@@ -79,7 +79,9 @@ test('each method comes back from its fields in the form in which it was put', (
 test('what is no amount is told with its field and its place, and souk is asked nothing', () => {
   const flat = { ...newMethod, code: 'a', title: 'A' }
   expect(methodOf({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
-  expect(methodOf({ ...flat, price: '1,234' }, 'KWD')).toEqual({
+  // To one a thousand and more, to another one and a quarter.
+  expect(methodOf({ ...flat, price: '1,234' }, 'KWD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
+  expect(methodOf({ ...flat, price: '1.234' }, 'KWD')).toEqual({
     method: { code: 'a', title: 'A', countries: [], price: { amount: 1_234, currency: 'KWD' } },
   })
   const zoned = { ...flat, form: 'zoned', measure: 'grams' } as const

@@ -3,6 +3,7 @@
  * many there are in all. Of tables from which no row ever goes.
  */
 import { type SQL, sql } from 'drizzle-orm'
+import { engine } from './columns.ts'
 import type { Database, Reader, Writer } from './engine.ts'
 import type { listBlocks } from './schema/finding.ts'
 
@@ -63,7 +64,8 @@ export async function pageOfBlocks(
 
 /**
  * Counts a record that comes with an id of a run that was counted already, inside the write that makes it: of a clock that stands behind another, or a write
- * that took very long. Of any other it is one look into an index.
+ * that took very long. Of any other it is one look into an index. On Postgres it keeps whoever makes runs away until the write has ended, by the lock on
+ * the table that an update takes, whatever it finds.
  */
 export async function noteInBlocks(tx: Pick<Writer, 'rows'>, { list, shopId }: ListOf, id: string): Promise<void> {
   await tx.rows(sql`
@@ -79,6 +81,7 @@ const folding = new WeakMap<Database, Set<string>>()
  * Makes runs of what lies behind the last one, in small writes; nothing where that is under way.
  * @param before an id: those from it on are so new that an older one may come still
  * @returns how many runs it made
+ * @throws DatabaseUnavailable on Postgres while somebody writes for long who may belong in one
  */
 export async function foldBlocks(db: Database, of: ListOf, before: string): Promise<number> {
   const names = folding.get(db) ?? new Set()
@@ -93,9 +96,16 @@ export async function foldBlocks(db: Database, of: ListOf, before: string): Prom
   }
 }
 
+/**
+ * On Postgres: once all who have looked for a run have committed, and before the transaction sees any data, which `lock table` alone can wait for. Whoever
+ * looks for one meanwhile waits here too, so it is not for long: then there is none this time. Who looks by older data is serializable, and runs again.
+ */
+const alone = engine === 'postgres' ? [sql`set local lock_timeout = '1s'`, sql`lock table list_blocks in share row exclusive mode`] : []
+
 async function foldAll({ write }: Pick<Database, 'write'>, { list, shopId }: ListOf, before: string): Promise<number> {
   for (let made = 0; ; made++) {
     const isMade = await write(async (tx) => {
+      for (const statement of alone) await tx.rows(statement)
       const rows = await tx.rows(sql`
         insert into list_blocks (shop_id, list, last, records)
         select ${shopId}, ${list}, id, ${sql.raw(String(blockRecords))} from (
@@ -109,3 +119,16 @@ async function foldAll({ write }: Pick<Database, 'write'>, { list, shopId }: Lis
     await new Promise((resume) => setImmediate(resume))
   }
 }
+
+/** The runs of any shop of which there are more or fewer records than were counted: `list`, `shop_id`, `last`, `records` and `found`. */
+export const miscountedRuns: SQL = sql`
+  select list, shop_id, last, records, found from (${sql.join(
+    Object.entries(tables).map(
+      ([list, table]) => sql`
+        select list, shop_id, last, records, (select count(*) from ${table} t where t.shop_id = b.shop_id and t.id > b.after and t.id <= b.last) as found
+        from (select list, shop_id, last, records, lag(last, 1, '') over (partition by shop_id order by last) as after
+          from list_blocks where list = ${list}) b`,
+    ),
+    sql` union all `,
+  )}) as counted
+  where records <> found order by list, shop_id, last`

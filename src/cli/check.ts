@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
+import { miscountedRuns } from '../../db/blocks.ts'
 import { type Database, engineErrorCode } from '../../db/engine.ts'
 import { postgresMigrations } from '../../db/migrations/index.ts'
 import { databaseFile } from '../../db/open.ts'
@@ -8,7 +9,7 @@ import { readAside } from '../../db/sqlite/aside.ts'
 import type { Config } from '../config.ts'
 import { isOfPictures, storeKinds } from '../core/documents.ts'
 import { OperatorError } from '../core/errors.ts'
-import { type Checked, type Finding, problemsMax } from '../core/findings.ts'
+import { type Checked, type Finding, findingsOf, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
 import { filterFindings } from '../modules/catalog/index.ts'
 import { customerFindings } from '../modules/customer/index.ts'
@@ -98,6 +99,7 @@ async function* booksAndTrust(db: Checked): AsyncGenerator<Finding> {
   yield* trustFindings(db)
   yield* mailFindings(db)
   yield* customerFindings(db)
+  yield* longListFindings(db)
   yield* memberFindings(db)
   yield* erasureFindings(db)
 }
@@ -275,3 +277,13 @@ async function listingProblems({ read }: Database): Promise<string[]> {
     order by s.shop_id, o.sort limit ${listingProblemsMax}`)
   return rows.map(({ shop, sort, documents, counted }) => `Shop ${shop}, sorted by ${sort}: ${counted} are counted of ${documents}`)
 }
+
+/** Whether the totals of shops' long lists are what there is. */
+export const longListFindings = (db: Checked): AsyncGenerator<Finding> =>
+  findingsOf(db, [
+    {
+      subject: 'pages of long lists',
+      broken: miscountedRuns,
+      say: ({ list, shop_id, last, records, found }) => `Shop ${shop_id}, ${list} up to ${last}: ${records} are counted of ${found}`,
+    },
+  ])

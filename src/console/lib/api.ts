@@ -3,7 +3,7 @@ import createClient from 'openapi-fetch'
 import { noteClock } from './clock.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components, paths } from './schema.d.ts'
-import { accessToken, renew, session } from './session.ts'
+import { accessToken, renew, session, standing } from './session.ts'
 import { shop } from './shop.ts'
 
 export { Refused }
@@ -35,7 +35,7 @@ export async function fetched(request: Request): Promise<Response> {
   let answer = await sent(signed(request, token))
   if (answer.status === 401 && session.value?.accessToken === token) {
     await renew()
-    if (session.value) answer = await sent(signed(again, session.value.accessToken))
+    if (session.value && standing.value === 'in') answer = await sent(signed(again, session.value.accessToken))
   }
   if (!answer.ok) throw await refusalOf(answer)
   return answer

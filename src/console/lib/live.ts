@@ -74,7 +74,7 @@ function follow(path: string, shopId: string | undefined): () => void {
   }
 
   async function go(): Promise<void> {
-    while (!stopped && session.value) {
+    while (!stopped && standing.value === 'in') {
       await once()
       if (stopped) return
       void checkVersion()
@@ -150,7 +150,7 @@ export function useLive(
     const look = () => {
       looking = setTimeout(look, pause)
       pause = Math.min(pause * 1.5, longestLookMs)
-      if (!isLive.value && document.visibilityState === 'visible' && session.value) void latest.current.reload()
+      if (!isLive.value && document.visibilityState === 'visible' && standing.value === 'in') void latest.current.reload()
     }
     looking = setTimeout(look, pause)
     const listener: Listener = (happened) => {
@@ -176,7 +176,7 @@ export function useLooking(everyMs: number, reload: () => unknown): void {
   latest.current = reload
   useEffect(() => {
     const looking = setInterval(() => {
-      if (document.visibilityState === 'visible' && session.value) void latest.current()
+      if (document.visibilityState === 'visible' && standing.value === 'in') void latest.current()
     }, everyMs)
     return () => clearInterval(looking)
   }, [everyMs])

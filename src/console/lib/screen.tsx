@@ -1,7 +1,10 @@
 /** A screen: loaded when it is first shown, with its words in the reader's language. */
 import type { ComponentType } from 'preact'
+import { useState } from 'preact/hooks'
 import lazy from 'preact-iso/lazy'
 import type { IconName } from '../ui/icon.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { unanswered } from './refused.ts'
 import type { StaffRole } from './session.ts'
 import { reloadForMissing } from './version.ts'
 import { wordsLoaded } from './words.ts'
@@ -20,16 +23,32 @@ export type Screen = {
   readonly component: ComponentType & { preload?: () => unknown }
 }
 
-/** Loads a screen when it is first shown, and the words that it imports. */
-export const screen = (load: () => Promise<{ default: ComponentType }>): Screen['component'] =>
-  lazy(async () => {
+/** Loads a screen when it is first shown, and the words that it imports; where it does not come, it says so, and can be asked for again. */
+export function screen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
+  const loading = async () => {
+    const module = await load()
+    await wordsLoaded()
+    return module
+  }
+  const Missing = () => {
+    const [Loaded, setLoaded] = useState<{ of: ComponentType } | undefined>(undefined)
+    const [error, setError] = useState<unknown>(unanswered())
+    const again = () =>
+      loading()
+        .then((module) => setLoaded({ of: module.default }))
+        .catch(async () => {
+          await reloadForMissing()
+          setError(unanswered())
+        })
+    return Loaded ? <Loaded.of /> : <Problem error={error} retry={again} />
+  }
+  return lazy(async () => {
     try {
-      const module = await load()
-      await wordsLoaded()
-      return module
-    } catch (error) {
+      return await loading()
+    } catch {
       // It is of another version than the page, or the server is away.
-      reloadForMissing()
-      throw error
+      await reloadForMissing()
+      return { default: Missing }
     }
   }) as Screen['component']
+}

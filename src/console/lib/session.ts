@@ -4,7 +4,7 @@
  */
 import { computed, signal } from '@preact/signals'
 import { noteClock } from './clock.ts'
-import { forgetDirty } from './dirty.ts'
+import { forgetDirty, isDirty } from './dirty.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components } from './schema.d.ts'
 
@@ -20,8 +20,9 @@ export type Session = {
   readonly shops: readonly Place[]
 }
 
-/** `asking`: it is not known yet. `setup`: nobody runs this souk yet. `away`: souk does not answer. */
-export type Standing = 'asking' | 'out' | 'setup' | 'away' | 'in'
+/** `asking`: it is not known yet. `setup`: nobody runs this souk yet. `away`: souk does not answer. `locked`: their session is over, and what they
+ * typed waits behind the login. */
+export type Standing = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
 
 export const standing = signal<Standing>('asking')
 /** Undefined while nobody is in. */
@@ -76,9 +77,11 @@ let left = 0
 function leave(because: 'idle' | 'ended' | undefined, to: Standing = 'out'): void {
   const wasIn = standing.value === 'in'
   left++
-  session.value = undefined
-  leftBecause.value = wasIn ? because : leftBecause.value
-  standing.value = to
+  // Whoever is to log in again finds what they typed; who logs out leaves nothing.
+  const keeps = because !== undefined && (standing.value === 'locked' || (wasIn && isDirty()))
+  if (!keeps) session.value = undefined
+  if (wasIn) leftBecause.value = because
+  standing.value = keeps ? 'locked' : to
 }
 
 async function ask(path: '/console/session' | '/console/setup', method: 'POST' | 'DELETE', body?: object): Promise<Response> {
@@ -175,14 +178,14 @@ export async function accessToken(): Promise<string> {
   const held = session.value
   if (held && held.expiresAt > performance.now()) return held.accessToken
   await renew()
-  if (!session.value) throw new Refused(401, '', 'LOGGED_OUT', null, null)
+  if (!session.value || standing.value !== 'in') throw new Refused(401, '', 'LOGGED_OUT', null, null)
   return session.value.accessToken
 }
 
 tabs.onmessage = ({ data }: MessageEvent<Told>) => {
   if (data.kind === 'active') lastActive = performance.now()
   else if (data.kind === 'renewed') enter(data.answer)
-  else if (standing.value === 'in') leave(data.because)
+  else if (session.value) leave(data.because)
 }
 
 /** Less is a clock that is put right. */
@@ -208,7 +211,7 @@ export function watchSession(): void {
     looked = performance.now()
     lookedAt = Date.now()
     const held = session.value
-    if (!held) return
+    if (!held || standing.value !== 'in') return
     if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')
     if (performance.now() > held.renewAt) renew().catch(() => undefined)
   }

@@ -7,10 +7,15 @@ export const isOutdated = signal(false)
 
 let etag: string | undefined
 
+/** What the server's page is called now; undefined where it does not answer. */
+async function pageNow(): Promise<string | undefined> {
+  const answer = await fetch('/console', { method: 'HEAD', cache: 'no-store', credentials: 'omit' }).catch(() => undefined)
+  return answer?.ok ? (answer.headers.get('etag') ?? undefined) : undefined
+}
+
 /** Looks whether the server has another page by now. */
 export async function checkVersion(): Promise<void> {
-  const answer = await fetch('/console', { method: 'HEAD', cache: 'no-store', credentials: 'omit' }).catch(() => undefined)
-  const now = answer?.ok ? (answer.headers.get('etag') ?? undefined) : undefined
+  const now = await pageNow()
   if (now === undefined) return
   etag ??= now
   if (etag === now) return
@@ -19,10 +24,13 @@ export async function checkVersion(): Promise<void> {
 }
 
 const reloadedAt = 'souk-console-reloaded'
-/** A part of the page is not there any more: it is of the program before. Once a minute at most, lest it goes round. */
-export function reloadForMissing(): void {
+/**
+ * A part of the page could not be loaded. Where the server answers, it is of the program before, and the page begins again: once a minute at
+ * most, lest it goes round. Where the server is away, whatever is shown stays.
+ */
+export async function reloadForMissing(): Promise<void> {
   const last = Number(sessionStorage.getItem(reloadedAt))
-  if (Date.now() - last < 60_000 && last <= Date.now()) return
+  if ((Date.now() - last < 60_000 && last <= Date.now()) || (await pageNow()) === undefined) return
   sessionStorage.setItem(reloadedAt, String(Date.now()))
   location.reload()
 }

@@ -78,7 +78,15 @@ function Standing() {
         </main>
       )
     case 'in':
-      return <Inside />
+    case 'locked':
+      return (
+        <>
+          {standing.value === 'locked' && <Door />}
+          <div hidden={standing.value === 'locked'}>
+            <Inside />
+          </div>
+        </>
+      )
     default:
       return <Door />
   }

@@ -125,7 +125,7 @@ function Whereabouts() {
   const name = here ? here.title || here.name : isOperator.value ? s('operator') : 'souk'
   if (places.length < 2)
     return (
-      <a class="brand" href="/console">
+      <a class="brand" href="/console" dir="auto">
         <bdi>{name}</bdi>
       </a>
     )

@@ -1,0 +1,53 @@
+/** Who comes in, who is put out, and what becomes of what they typed meanwhile. */
+import { expect } from 'bun:test'
+import { consoleTests } from '../support/console-tests.ts'
+
+const { test } = consoleTests()
+
+test('a session that ends in the middle of an edit keeps what was typed behind the login', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
+  await visitor.keyFill('Title', 'A long thought')
+  await app.call('DELETE', '/auth/sessions', { token: shop.token })
+  visitor.expects('PATCH /shops/v2 401')
+  await visitor.keyPress('Save', { role: 'button' })
+  await visitor.heading('Log in to souk')
+  await visitor.text('Your session has ended: log in again.')
+  expect(await visitor.has('A long thought')).toBe(false)
+  await visitor.keyFill('E-mail address', shop.email)
+  await visitor.keyFill('Password', shop.password)
+  await visitor.key('Enter')
+  await visitor.heading('Shop')
+  expect(await visitor.value('Title')).toBe('A long thought')
+})
+
+test('another account that logs in beside takes nothing over from the page of the first', async ({ open, app }) => {
+  const [first, second] = [await app.merchant(), await app.merchant()]
+  const visitor = await open({ as: first, at: `s/${first.shop.name}/products/new` })
+  await visitor.keyFill('Title', 'Of the first')
+  const beside = await open({ beside: visitor })
+  await beside.heading(/./)
+  await beside.press('Log out', { role: 'button' })
+  await visitor.heading('Log in to souk')
+  await beside.keyFill('E-mail address', second.email)
+  await beside.keyFill('Password', second.password)
+  await beside.key('Enter')
+  await beside.until(`!document.querySelector('input[type=password]')`, 'the second is in')
+  await visitor.until(`!document.querySelector('input[type=password]')`, 'the page follows')
+  expect(await visitor.has('Of the first')).toBe(false)
+})
+
+test('a screen that cannot be loaded says so, and comes when the server is there again', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Orders')
+  visitor.expects(/ERR_INTERNET_DISCONNECTED/)
+  await visitor.offline(true)
+  await visitor.press('Discounts')
+  await visitor.text('souk does not answer')
+  await visitor.offline(false)
+  // Where it was still asking when the server came back it has begun anew by itself; else one asks.
+  const again = `[...document.querySelectorAll('main button')].find(({ textContent }) => textContent === 'Try again')?.click()`
+  await visitor.page.evaluate(again).catch(() => undefined)
+  await visitor.heading('Discounts')
+})

@@ -46,8 +46,8 @@ test('a screen that cannot be loaded says so, and comes when the server is there
   await visitor.press('Discounts')
   await visitor.text('souk does not answer')
   await visitor.offline(false)
-  // Where it was still asking when the server came back it has begun anew by itself; else one asks.
+  // Where it was still asking when the server came back it begins anew by itself; else one asks until it is there.
   const again = `[...document.querySelectorAll('main button')].find(({ textContent }) => textContent === 'Try again')?.click()`
-  await visitor.page.evaluate(again).catch(() => undefined)
+  await visitor.until(`document.querySelector('main h1')?.textContent === 'Discounts' || ${again}`, 'the screen')
   await visitor.heading('Discounts')
 })

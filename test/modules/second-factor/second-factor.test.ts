@@ -17,7 +17,8 @@ const enough = 15 * minute
 const logIn = (app: TestApp, { email, password }: Pick<Person, 'email' | 'password'>, code?: unknown, from = '127.0.0.1') =>
   app.call('POST', '/merchant/login', { body: { email, password, ...(code === undefined ? {} : { code }) }, from })
 const remove = (app: TestApp, { token }: Person, body: unknown) => app.call('DELETE', '/auth/totp', { token, body })
-const actions = async (app: TestApp, action: string) => app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action))
+const actions = async (app: TestApp, action: string) =>
+  app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(auditLog.id)
 const rowOf = async (app: TestApp, { id }: Person) =>
   (await app.deps.db.read.select().from(secondFactors).where(eq(secondFactors.userId, id)))[0]
 /** The code of a step that was not used yet. */

@@ -9,7 +9,7 @@ import { isOutdated } from '../lib/version.ts'
 import { c } from '../lib/words/common.ts'
 import { screens } from '../screens.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
-import { confirm, Questions } from '../ui/dialog.tsx'
+import { askToLeave, Questions } from '../ui/dialog.tsx'
 import { Empty, Page } from '../ui/page.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
@@ -26,9 +26,6 @@ export const App = () => (
   </LocationProvider>
 )
 
-const leaving = () =>
-  confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true })
-
 /** Asks before a link, or the browser's back and forward, take one away from what was typed. */
 function Leaving() {
   const { route, url } = useLocation()
@@ -42,14 +39,14 @@ function Leaving() {
       if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
       event.preventDefault()
       event.stopImmediatePropagation()
-      if (await leaving()) here.current.route(link.href.slice(location.origin.length))
+      if (await askToLeave()) here.current.route(link.href.slice(location.origin.length))
     }
     async function onPopState(event: PopStateEvent): Promise<void> {
       if (!isDirty()) return
       event.stopImmediatePropagation()
       // The browser has gone already: it is taken back to where what was typed is, and goes again once one wants to.
       history.pushState(null, '', here.current.url)
-      if (!(await leaving())) return
+      if (!(await askToLeave())) return
       forgetDirty()
       history.back()
     }

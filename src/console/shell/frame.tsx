@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { isDirty } from '../lib/dirty.ts'
 import { goTo } from '../lib/go.ts'
 import { isLive } from '../lib/live.ts'
 import type { Group } from '../lib/screen.tsx'
@@ -9,6 +10,7 @@ import { isOperator, logOut, shops } from '../lib/session.ts'
 import { rememberShop, shop } from '../lib/shop.ts'
 import { chooseLanguage, type Language, language, languages } from '../lib/words.ts'
 import { Button } from '../ui/button.tsx'
+import { askToLeave } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { hrefOf, menu, nameOf } from './menu.ts'
 import { openPalette, Palette } from './palette.tsx'
@@ -18,6 +20,10 @@ const groups: readonly Group[] = ['day', 'catalog', 'people', 'content', 'money'
 
 /** On a phone the menu is opened; on a desk it is always there. */
 const isOpen = signal(false)
+
+async function leave(): Promise<void> {
+  if (!isDirty() || (await askToLeave())) await logOut()
+}
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path } = useLocation()
@@ -104,7 +110,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
               ))}
             </select>
           </label>
-          <Button icon="out" onPress={() => logOut()}>
+          <Button icon="out" onPress={leave}>
             {s('logout')}
           </Button>
         </footer>

@@ -77,6 +77,10 @@ export function confirm(question: Question): Promise<boolean> {
   })
 }
 
+/** Asks before what was typed is lost. */
+export const askToLeave = (): Promise<boolean> =>
+  confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true })
+
 /** Where that is asked: once, in the shell. */
 export function Questions() {
   const question = asked.value
@@ -99,11 +103,7 @@ export function Questions() {
 export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
   async function close() {
     const typed = isDirty()
-    if (
-      typed &&
-      !(await confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true }))
-    )
-      return
+    if (typed && !(await askToLeave())) return
     onClose()
   }
   return <Dialog {...rest} onClose={close} typing />

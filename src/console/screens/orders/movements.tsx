@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Schema } from '../../lib/api.ts'
 import { serverNow } from '../../lib/clock.ts'
 import { number } from '../../lib/format.ts'
+import { processorName } from '../../lib/processors.ts'
 import type { Query } from '../../lib/query.ts'
 import { mayManage } from '../../lib/shop.ts'
 import { Copyable, Money, State, When } from '../../ui/bits.tsx'
@@ -69,7 +70,7 @@ const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
         <strong>
           <Money of={of.amount} />
         </strong>
-        <bdi>{w('paidBy', { method: of.method, processor: of.processor })}</bdi>
+        <bdi>{w('paidBy', { method: of.method, processor: processorName(of.processor) })}</bdi>
         <State of={of.status} />
         <When at={of.createdAt} />
       </>
@@ -96,7 +97,7 @@ const RefundOf = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; qu
         <strong>
           <Money of={of.amount} />
         </strong>
-        {of.processor && <bdi>{of.processor}</bdi>}
+        {of.processor && <bdi>{processorName(of.processor)}</bdi>}
         <State of={of.status} />
         <When at={of.createdAt} />
       </>

@@ -3,6 +3,7 @@ import { api, ok } from '../../lib/api.ts'
 import { money, moneyText, number, parseMoney } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
+import { processorName } from '../../lib/processors.ts'
 import { c } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -134,7 +135,9 @@ function PreviewOf({ of, order }: { of: Preview; order: Order }) {
         <>
           <Totals
             of={[
-              ...(of.captured > 0 ? [[w('backBy', { processor: by?.processor ?? '' }), { amount: of.captured, currency }] as const] : []),
+              ...(of.captured > 0
+                ? [[w('backBy', { processor: by ? processorName(by.processor) : '' }), { amount: of.captured, currency }] as const]
+                : []),
               ...(of.onCards > 0 ? [[w('backToCards'), { amount: of.onCards, currency }] as const] : []),
               [w('refundTotal'), { amount: of.total, currency }, 'sum'],
               [w('restAfter'), { amount: of.rest, currency }],

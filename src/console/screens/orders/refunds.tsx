@@ -2,6 +2,7 @@ import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
 import { serverNow } from '../../lib/clock.ts'
 import { download } from '../../lib/download.ts'
 import { useLive } from '../../lib/live.ts'
+import { processorName } from '../../lib/processors.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
@@ -37,7 +38,8 @@ export default function Refunds() {
     {
       key: 'way',
       title: w('way'),
-      cell: ({ processor, giftCardAmount }) => processor ?? (giftCardAmount.amount > 0 ? w('backToCards') : ''),
+      cell: ({ processor, giftCardAmount }) =>
+        (processor ? processorName(processor) : null) ?? (giftCardAmount.amount > 0 ? w('backToCards') : ''),
     },
     { key: 'reason', title: w('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
     {

@@ -89,7 +89,7 @@ export function Chosen({
           <>
             <strong>{w('chosen', { n: count })}</strong>
             {productStatuses.map((status) => (
-              <Button key={status} onPress={() => set(status)}>
+              <Button key={status} disabled={told.value !== ''} onPress={() => set(status)}>
                 {w(`set.${status}`)}
               </Button>
             ))}

@@ -138,6 +138,8 @@ test('a partnership is drawn up with shops that are searched for; one in two is 
     await visitor.fill('Shops', shop.shop.name, { within })
     await visitor.there(new RegExp(shop.shop.name), { role: 'option', within })
     await visitor.key('Enter')
+    // It is taken once what was typed has been looked for.
+    await visitor.there(new RegExp(`^Remove: .*${shop.shop.name}`), { role: 'button', within })
     await visitor.fill(/^Name/, called, { within })
   }
   await visitor.press('Save', { role: 'button' })

@@ -139,7 +139,7 @@ describe('an invitation', () => {
 
   test('taken by two at once, here and in another process, has one join', async () => {
     // The other process hashes as any does.
-    await using app = await testApp({ realPasswords: true })
+    await using app = await testApp({}, { realPasswords: true })
     const owner = await app.merchant()
     const { token, email } = await invited(app, owner, 'MANAGER')
     await using beside = await commandBeside(app)

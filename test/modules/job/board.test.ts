@@ -236,7 +236,10 @@ test('a job that runs each second costs a commit a minute, and one when its resu
   if (engine === 'sqlite') expect(await everySecond(180)).toBe(3)
   await one.board.beat()
   fails = true
-  expect(await everySecond(5)).toBe(3)
+  const commits = await everySecond(5)
+  expect(commits).toBeGreaterThanOrEqual(3)
+  // Those who follow events are told of each as well, by a write of its own that nobody waits for.
+  expect(commits).toBeLessThanOrEqual(6)
 })
 
 test('a job that hangs is seen, is not begun again beside itself, and is well once it has ended', async () => {

@@ -72,7 +72,8 @@ export function Table<Row>({
   )
 }
 
-type Paged = { readonly page: number; readonly pages: number; readonly total: number; readonly totalCapped?: boolean | undefined }
+/** Of a list, which page of how many this is. */
+export type Paged = { readonly page: number; readonly pages: number; readonly total: number; readonly totalCapped?: boolean | undefined }
 
 /** Goes through the pages of a list; where one is stands in the address. */
 export function Pager({ of: { page, pages, total, totalCapped }, query }: { of: Paged; query: Query }) {

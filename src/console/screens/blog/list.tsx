@@ -8,9 +8,10 @@ import { c } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { blogState } from './blog.domain.ts'
 import { w } from './words.ts'
 
@@ -55,20 +56,16 @@ export default function Articles() {
       }
     >
       <Filters query={query} search={w('search')} filters={[]} />
-      <Loaded of={blogs}>
-        {(list) =>
-          list.data.length === 0 && !q && query.page === 1 ? (
-            <Empty icon="book" title={w('none')} text={w('noneText')} action={create} />
-          ) : list.data.length === 0 ? (
-            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
-          ) : (
-            <>
-              <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('blog', id)} />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={blogs}
+        query={query}
+        isFiltered={!!q || query.page > 1}
+        empty={<Empty icon="book" title={w('none')} text={w('noneText')} action={create} />}
+      >
+        {(list) => (
+          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('blog', id)} />
+        )}
+      </LoadedList>
     </Page>
   )
 }

@@ -9,8 +9,9 @@ import { c, stateName } from '../../lib/words/common.ts'
 import { Money, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { w } from './words.ts'
 
 type Draft = Schema<'DraftOrder'>
@@ -60,28 +61,22 @@ export default function Drafts() {
       }
     >
       <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
-      <Loaded of={drafts}>
-        {(list) =>
-          list.data.length === 0 ? (
-            status ? (
-              <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
-            ) : (
-              <Empty icon="page" title={w('none')} text={w('noneText')} action={create} />
-            )
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('orders', 'drafts', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={drafts}
+        query={query}
+        isFiltered={!!status}
+        empty={<Empty icon="page" title={w('none')} text={w('noneText')} action={create} />}
+      >
+        {(list) => (
+          <Table
+            caption={w('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => at('orders', 'drafts', id)}
+          />
+        )}
+      </LoadedList>
     </Page>
   )
 }

@@ -8,8 +8,9 @@ import { c, stateName } from '../../lib/words/common.ts'
 import { Money, Note, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { w } from './words.ts'
 
 type Order = Schema<'Order'>
@@ -85,26 +86,11 @@ export default function Orders() {
           {w('ofCustomer')} · <a href={query.href({ customerId: undefined })}>{w('allCustomers')}</a>
         </Note>
       )}
-      <Loaded of={orders}>
-        {(list) =>
-          list.data.length === 0 && !isFiltered ? (
-            <Empty icon="orders" title={w('none')} text={w('noneText')} />
-          ) : list.data.length === 0 ? (
-            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('orders', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={orders} query={query} isFiltered={isFiltered} empty={<Empty icon="orders" title={w('none')} text={w('noneText')} />}>
+        {(list) => (
+          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('orders', id)} />
+        )}
+      </LoadedList>
     </Page>
   )
 }

@@ -8,8 +8,9 @@ import { at, mayManage } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Choose, Chosen, type ChosenProducts } from './chosen.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
 import { w } from './words.ts'
@@ -64,43 +65,43 @@ export default function Products() {
           { name: 'sku', label: w('sku') },
         ]}
       />
-      <Loaded of={products}>
-        {(list) =>
-          list.data.length === 0 && !isFiltered && query.page === 1 ? (
-            <Empty
-              icon="products"
-              title={w('none')}
-              text={w('noneText')}
-              action={
-                mayManage.value && (
-                  <span class="row">
-                    <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
-                      {w('new')}
-                    </ButtonLink>
-                    <ButtonLink icon="upload" href={at('products', 'import')}>
-                      {w('import')}
-                    </ButtonLink>
-                  </span>
-                )
-              }
-            />
-          ) : list.data.length === 0 ? (
-            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
-          ) : (
-            <>
-              {mayManage.value && <Chosen chosen={chosen} here={list.data} onChanged={products.reload} />}
-              <Table
-                caption={w('title')}
-                columns={[...choosing, ...columns()]}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('products', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
+      <LoadedList
+        of={products}
+        query={query}
+        isFiltered={isFiltered || query.page > 1}
+        empty={
+          <Empty
+            icon="products"
+            title={w('none')}
+            text={w('noneText')}
+            action={
+              mayManage.value && (
+                <span class="row">
+                  <ButtonLink icon="plus" kind="primary" href={at('products', 'new')}>
+                    {w('new')}
+                  </ButtonLink>
+                  <ButtonLink icon="upload" href={at('products', 'import')}>
+                    {w('import')}
+                  </ButtonLink>
+                </span>
+              )
+            }
+          />
         }
-      </Loaded>
+      >
+        {(list) => (
+          <>
+            {mayManage.value && <Chosen chosen={chosen} here={list.data} onChanged={products.reload} />}
+            <Table
+              caption={w('title')}
+              columns={[...choosing, ...columns()]}
+              rows={list.data}
+              rowKey={({ id }) => id}
+              href={({ id }) => at('products', id)}
+            />
+          </>
+        )}
+      </LoadedList>
     </Page>
   )
 }

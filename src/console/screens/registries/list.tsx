@@ -5,8 +5,9 @@ import { useResource } from '../../lib/resource.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 
 type List<Row> = { readonly data: Row[]; readonly page: number; readonly limit: number; readonly total: number; readonly pages: number }
 
@@ -56,29 +57,25 @@ export function RegistryList<Row extends { readonly id: string }>({
         <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
       )}
       {above}
-      <Loaded of={list}>
-        {(of) =>
-          of.data.length === 0 && !status ? (
-            <Empty
-              icon="book"
-              title={empty.title}
-              text={empty.text}
-              action={
-                <ButtonLink icon="plus" href={create.href}>
-                  {create.text}
-                </ButtonLink>
-              }
-            />
-          ) : of.data.length === 0 ? (
-            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
-          ) : (
-            <>
-              <Table caption={title} columns={columns} rows={of.data} rowKey={({ id }) => id} href={href} />
-              <Pager of={of} query={query} />
-            </>
-          )
+      <LoadedList
+        of={list}
+        query={query}
+        isFiltered={!!status}
+        empty={
+          <Empty
+            icon="book"
+            title={empty.title}
+            text={empty.text}
+            action={
+              <ButtonLink icon="plus" href={create.href}>
+                {create.text}
+              </ButtonLink>
+            }
+          />
         }
-      </Loaded>
+      >
+        {(of) => <Table caption={title} columns={columns} rows={of.data} rowKey={({ id }) => id} href={href} />}
+      </LoadedList>
     </Page>
   )
 }

@@ -7,8 +7,9 @@ import { net } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { w } from './words.ts'
 
 type Shop = Schema<'AdminShop'>
@@ -41,26 +42,16 @@ export default function Shops() {
         search={w('search')}
         filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
-      <Loaded of={shops}>
-        {(list) =>
-          list.data.length === 0 && !q && !status ? (
-            <Empty icon="products" title={w('none')} text={w('noneText')} />
-          ) : list.data.length === 0 ? (
-            <Empty icon="search" title={c('nothingFound')} text={c('nothingFoundText')} />
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => net('shops', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={shops}
+        query={query}
+        isFiltered={!!q || !!status}
+        empty={<Empty icon="products" title={w('none')} text={w('noneText')} />}
+      >
+        {(list) => (
+          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => net('shops', id)} />
+        )}
+      </LoadedList>
     </Page>
   )
 }

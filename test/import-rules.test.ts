@@ -139,7 +139,7 @@ const rules: readonly Rule[] = [
     may: [
       /^src\/console\//,
       /^src\/lib\/(country-code|csv-line|decimal|money|processor-keys|provinces|rounding|shipping-offers)\.ts$/,
-      /^(preact(\/hooks)?|preact-iso(\/[\w-]+)?|@preact\/signals|uplot(\/dist\/uPlot\.min\.css)?|openapi-fetch|eventsource-parser(\/stream)?)$/,
+      /^(preact(\/hooks)?|preact-iso(\/[\w-]+)?|@preact\/signals|uplot(\/dist\/uPlot\.min\.css)?|qr|openapi-fetch|eventsource-parser(\/stream)?)$/,
     ],
   },
   { what: 'the entry', files: /^src\/main\.ts$/, may: [/^src\/cli\/index\.ts$/] },

@@ -87,7 +87,7 @@ describe('a guest on a telephone', () => {
     ])
     const [order] = data
     const link = String(await visitor.page.evaluate('location.search'))
-    await visitor.page.evaluate('history.back()')
+    await visitor.back()
     await visitor.text('Your basket is empty.')
     for (const trackingNumber of ['P-1', 'P-2'])
       ok(
@@ -175,7 +175,7 @@ describe('a customer at a desk', () => {
     await visitor.heading('Souk & Söhne')
     expect(await visitor.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).toBe('[{},{}]')
     // Who comes after them at the same computer and goes back is shown nothing of theirs.
-    await visitor.page.evaluate('history.back()')
+    await visitor.back()
     await visitor.heading('Log in')
     expect(await visitor.has('Order 2')).toBe(false)
     expectPeace(visitor, shop)

@@ -14,6 +14,8 @@ export type VisitorOptions = {
   readonly clockOffMs?: number
   /** Off: the page says what to do. */
   readonly scripts?: boolean
+  /** False: the browser takes no cookies, and keeps nothing for the page. For that it is one of a desk (`chromiumOfDesk`). */
+  readonly cookies?: boolean
   /** Another tab of this visitor's browser. */
   readonly beside?: ConsoleVisitor
 }
@@ -52,11 +54,20 @@ export type ConsoleVisitor = Awaited<ReturnType<typeof consoleVisitor>>
 
 /** @param origin where the console is served: nothing else may be asked for anything */
 export async function consoleVisitor(origin: string, options: VisitorOptions = {}) {
-  const { width = 'desk', scheme: firstScheme = 'light', language = 'en', timeZone, clockOffMs, scripts = true, beside } = options
-  const { page, until, resize, click, breaches } = await openVisit(width, beside?.page)
+  const {
+    width = 'desk',
+    scheme: firstScheme = 'light',
+    language = 'en',
+    timeZone,
+    clockOffMs,
+    scripts = true,
+    cookies = true,
+    beside,
+  } = options
+  const { page, until, resize, click, traverse, breaches } = await openVisit(width, beside?.page, cookies)
   const { command } = page
   await command('Emulation.setFocusEmulationEnabled', { enabled: true })
-  await speak(page, language)
+  await speak(page, language, beside !== undefined)
   if (timeZone) await command('Emulation.setTimezoneOverride', { timezoneId: timeZone })
   if (!scripts) await command('Emulation.setScriptExecutionDisabled', { value: true })
   if (clockOffMs !== undefined) await command('Page.addScriptToEvaluateOnNewDocument', { source: clockOff(clockOffMs) })
@@ -213,6 +224,8 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     return one !== undefined
   }
 
+  const settled = () => waitFor('a page at rest', async () => isQuiet(page) && (await page.evaluate(atRest)) === true)
+
   const visitor = {
     page,
     /** Waits until an expression is true in the page. */
@@ -224,8 +237,8 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     /** Opens an address below /console: `orders/ord_…`. */
     go: (path = '') => page.open(`${origin}/console${path === '' ? '' : `/${path.replace(/^\/(console\/)?/, '')}`}`),
     reload: () => command('Page.reload'),
-    back: () => page.evaluate('history.back()'),
-    forward: () => page.evaluate('history.forward()'),
+    back: () => traverse(-1),
+    forward: () => traverse(1),
     /** Path and query of the page now. */
     path: async () => String(await page.evaluate('location.pathname + location.search')),
 
@@ -239,13 +252,19 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     text: (text: string) => until(`document.body.innerText.replace(/\\s+/g, ' ').includes(${JSON.stringify(text)})`, text),
     /** Waits until a text is seen no more. */
     gone: (text: string) => until(`!document.body.innerText.replace(/\\s+/g, ' ').includes(${JSON.stringify(text)})`, `no ${text}`),
-    has: async (text: string) => (await page.evaluate(`document.body.innerText.includes(${JSON.stringify(text)})`)) === true,
+    /** Whether a text is seen on a page at rest. */
+    async has(text: string): Promise<boolean> {
+      await settled()
+      return (await page.evaluate(`document.body.innerText.includes(${JSON.stringify(text)})`)) === true
+    },
     /** Waits for something by role and name: `there('Saved', { role: 'status' })`. */
     there: async (name: string | RegExp, where: Where = {}) =>
       void (await waitFor(said(name, where), async () => (await nodes(name, where, () => true)).length > 0)),
-    /** The names of everything of a role, in the order of the page: `all('link', { within: 'Pages' })`. */
-    all: async (role: string, { within }: Where = {}) =>
-      (await nodes(undefined, { role, ...(within === undefined ? {} : { within }) }, () => true)).map(({ name }) => name),
+    /** The names of everything of a role on a page at rest, in the order of the page: `all('link', { within: 'Pages' })`. */
+    async all(role: string, { within }: Where = {}): Promise<string[]> {
+      await settled()
+      return (await nodes(undefined, { role, ...(within === undefined ? {} : { within }) }, () => true)).map(({ name }) => name)
+    },
 
     /** Presses with a pointer what is called so, once it is there and enabled, and nothing lies over it. */
     press,
@@ -264,19 +283,20 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
       ),
     /** Chooses files in a field for them. */
     async upload(label: string | RegExp, files: readonly string[], where: Where = {}): Promise<void> {
-      const root = await objectOf('document')
-      const labelled =
-        (await nodesIn(root, label)).length > 0
-          ? await fieldOrInput(label, where)
-          : await objectOf('document.querySelector("input[type=file]")')
-      await command('DOM.setFileInputFiles', { objectId: labelled, files: [...files] })
+      const objectId = await waitFor(`a field for files that is called ${label}`, () => fieldOrInput(label, where))
+      await command('DOM.setFileInputFiles', { objectId, files: [...files] })
     },
 
     /** One key, with what is held meanwhile: `Enter`, `Escape`, `Shift+Tab`, `Control+k`, `/`. */
     key,
     /** Types at whatever has the keyboard. */
     type,
-    focused,
+    /** Waits until the keyboard is at something by its name: what a dialog lay over has one only a moment after it. */
+    keyboardAt: (name: string | RegExp, { role }: { role?: string } = {}) =>
+      waitFor(`the keyboard at ${said(name, role ? { role } : {})}`, async () => {
+        const at = await focused()
+        return fits(name, at.name) && (role === undefined || role === at.role)
+      }),
     tabTo,
     /** By the keyboard alone: to something by Tab, and Enter. */
     async keyPress(name: string | RegExp, how: { role?: string; back?: boolean; key?: string } = {}): Promise<void> {
@@ -311,7 +331,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     /** What axe finds wrong on the page as it stands, and what is wider than the screen: to be nothing. */
     axe: breaches,
     /** Waits until nothing is under way over the network, but for events, and nothing on the page loads. */
-    settled: () => waitFor('a page at rest', async () => isQuiet(page) && (await page.evaluate(atRest)) === true),
+    settled,
     /** What is seen now, as a picture. @param whole the page beyond the fold too */
     async picture({ whole = false, format = 'png' as 'png' | 'webp' } = {}): Promise<Uint8Array> {
       const { data } = await command('Page.captureScreenshot', { format, captureBeyondViewport: whole })
@@ -338,9 +358,9 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   }
   return visitor
 
-  async function fieldOrInput(label: string | RegExp, where: Where): Promise<string> {
+  async function fieldOrInput(label: string | RegExp, where: Where): Promise<string | undefined> {
     const [node] = await nodes(label, where, () => true)
-    if (!node) throw new Error(`no ${label}`)
+    if (!node) return undefined
     const object = await resolved(node)
     const { result } = (await command('Runtime.callFunctionOn', {
       objectId: object,
@@ -410,10 +430,11 @@ const clockOff = (ms: number) => `(() => {
   }
 })()`
 
-async function speak(page: Page, language: string): Promise<void> {
+/** @param isBeside another tab's process has its language already */
+async function speak(page: Page, language: string, isBeside: boolean): Promise<void> {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   await page.command('Emulation.setUserAgentOverride', { userAgent, acceptLanguage: language })
-  await page.command('Emulation.setLocaleOverride', { locale: language })
+  if (!isBeside) await page.command('Emulation.setLocaleOverride', { locale: language })
 }
 
 /** `loader`: the page that asked. */

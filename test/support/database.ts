@@ -8,10 +8,13 @@ import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.
 import { openDatabase } from '../../db/open.ts'
 import { migratePostgres } from '../../db/postgres/migrate.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
+import { restingName } from './session-pooler.ts'
 
 export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void> }
 
 const serverUrl = Bun.env['TEST_DATABASE_URL'] ?? ''
+/** Where sessions are handed on from one test to the next (test/support/session-pooler.ts), in a run of the suite. */
+const poolerPort = Bun.env['SOUK_TEST_POOLER']
 /** What the names of databases begin with that are dropped at the end of a run of the suite. */
 const run = Bun.env['SOUK_TEST_RUN']
 /** Databases of this process: a process of an earlier run may have had its number, and left some. */
@@ -131,7 +134,7 @@ async function lent(wanted?: Contents): Promise<TestDatabase> {
   if (wanted && one.isNew) await empty(one)
   if (wanted || !one.isNew) await refill(one.client, wanted ?? newOne)
   one.isNew = false
-  return { url: urlOf(one.name), dataDir: temporaryDir(), drop: async () => void idle.push(one) }
+  return { url: pooledUrlOf(one.name), dataDir: temporaryDir(), drop: async () => void idle.push(one) }
 }
 /** What a migrated database holds that nobody wrote to. */
 let newOne: Contents | undefined
@@ -195,14 +198,17 @@ async function givenBack(): Promise<Kept | undefined> {
   return givenBack()
 }
 
+/** So many looks are enough for whoever has closed what they had. */
+const leavingLooks = 20
+
 /** Returns false, and leaves it as it is, if it is not made as it was at first. */
 async function empty({ client, shape }: Kept): Promise<boolean> {
   // Of whoever was killed, or stopped for good, nothing may come any more. (Told to wait, the server looks ten times a second.)
-  let others: number | null = 1
-  while (others) {
-    const ending = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
-    others = (await client.query(ending)).rowCount
-  }
+  const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name <> '${restingName}'`
+  const isAlone = async () => (await client.query(`select 1 ${others}`)).rowCount === 0
+  // Whoever has just left is at rest soon, and is worth more than whoever is ended.
+  for (let looks = 0; looks < leavingLooks && !(await isAlone()); looks++) await Bun.sleep(2)
+  while (!(await isAlone())) await client.query(`select pg_terminate_backend(pid) ${others}`)
   const found = await lookedAt(client)
   if (found.shape !== shape) return false
   await client.query(['begin;', asRestored, ...found.used.map(({ name }) => `delete from ${name};`), 'commit'].join('\n'))
@@ -260,6 +266,16 @@ export async function openTestDatabase() {
 function urlOf(database: string): string {
   const url = new URL(serverUrl)
   url.pathname = `/${database}`
+  return url.href
+}
+
+/** Past the pooler: whoever comes by this has a session that begins now, with the settings of now. */
+export const unpooled = (url: string): string => urlOf(new URL(url).pathname.slice(1))
+
+/** Of a database that tests use. */
+function pooledUrlOf(database: string): string {
+  const url = new URL(urlOf(database))
+  if (poolerPort !== undefined) url.host = `127.0.0.1:${poolerPort}`
   return url.href
 }
 

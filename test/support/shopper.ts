@@ -82,6 +82,7 @@ export async function shopper(origin: string, width: Width = 'desk') {
     /** Origins of whatever was asked for. */
     origins: () => new Set(requestedUrls(page.events).map((url) => new URL(url).origin)),
     requested: () => requestedUrls(page.events),
+    back: () => visit.traverse(-1),
     [Symbol.asyncDispose]: () => page[Symbol.asyncDispose](),
   }
 }

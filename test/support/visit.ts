@@ -1,16 +1,24 @@
 /** A page of the one browser of a file of tests, at a width, and what every visitor of ours does there: wait, look, press, complain. */
-import { type Browser, type BrowserEvent, chromium, type Page, startBrowser } from './chromium.ts'
+import { type Browser, type BrowserEvent, chromium, chromiumOfDesk, type Page, startBrowser, withoutCookies } from './chromium.ts'
 
 export const widths = { phone: 360, desk: 1280 } as const
 export type Width = keyof typeof widths
 
-const axe = await Bun.file(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)).text()
+const axe = await Bun.file(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)).bytes()
+/** In the page: unpacks axe. Whole, it would take the browser three times as long to be told. */
+const unpacked = `new Response(new Blob([Uint8Array.fromBase64('${Bun.gzipSync(axe).toBase64()}')]).stream().pipeThrough(new DecompressionStream('gzip')))
+  .text().then((text) => { globalThis.axeText = text })`
 
 let browser: Promise<Browser> | undefined
-/** Ends the browser of this file. */
+let browserWithoutCookies: Promise<Browser> | undefined
+/** An empty page of each browser context whose visitor is gone. The next one finds nothing there, but a process that runs already. */
+let idle: Page[] = []
+/** Ends the browsers of this file. */
 export async function closeBrowser(): Promise<void> {
-  await (await browser)?.[Symbol.asyncDispose]()
+  for (const one of [browser, browserWithoutCookies]) await (await one)?.[Symbol.asyncDispose]()
   browser = undefined
+  browserWithoutCookies = undefined
+  idle = []
 }
 
 /** Between two looks at the browser, which is another process. */
@@ -31,10 +39,64 @@ export async function untilThere<Found>(
   return undefined
 }
 
-/** @param beside whose cookies and cache it shares, as another tab of the same browser does */
-export async function openVisit(width: Width, beside?: Page) {
+/** A page of its own, or another tab of a visitor who is there. */
+async function pageOf(beside: Page | undefined, cookies: boolean): Promise<Page> {
+  if (!cookies) {
+    browserWithoutCookies ??= startBrowser(chromiumOfDesk ?? '', withoutCookies)
+    return (await browserWithoutCookies).openPage(beside)
+  }
   browser ??= startBrowser(chromium ?? '')
-  const page = await (await browser).openPage(beside)
+  const running = await browser
+  if (beside) return running.openPage(beside)
+  const first = idle.pop() ?? (await running.openPage())
+  const page = await running.openPage(first)
+  return {
+    ...page,
+    async [Symbol.asyncDispose]() {
+      await page[Symbol.asyncDispose]()
+      await forget(first, page.events)
+      idle.push(first)
+    },
+  }
+}
+
+/** Leaves nothing in a browser context of the pages that were there. */
+async function forget(first: Page, events: readonly BrowserEvent[]): Promise<void> {
+  const origins = new Set(requestedUrls(events).map((url) => new URL(url).origin))
+  for (const origin of origins) await first.command('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+  await first.command('Network.clearBrowserCookies')
+  await first.command('Network.clearBrowserCache')
+}
+
+/** What the browser answers where another page has come before it could. */
+const hasGone = /navigated or closed|context was destroyed|Promise was collected|axe(Text)? is not defined/
+
+/** For what led to another page, or is asked again of that. */
+function unlessGone(error: Error): undefined {
+  if (!hasGone.test(error.message)) throw error
+}
+
+/** What is wrong with a page. Sheets of styles are not read beforehand: the one rule for which axe would do so is not among those that count. */
+async function breachesOf(page: Page): Promise<string[]> {
+  if ((await page.evaluate('typeof axe')) !== 'object') {
+    await page.evaluate(unpacked)
+    await page.evaluate('(0, eval)(axeText), delete globalThis.axeText')
+  }
+  const found =
+    (await page.evaluate(`axe.run('html', { resultTypes: ['violations'], preload: { assets: ['media'] } }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
+  const wide = (await page.evaluate(`document.documentElement.scrollWidth > document.documentElement.clientWidth
+    ? [...document.querySelectorAll('body *')].filter((one) => document.documentElement.dir === 'rtl' ? one.getBoundingClientRect().left < -1 : one.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((one) => 'too wide: ' + one.outerHTML.slice(0, 120))
+    : []`)) as string[]
+  return [...found, ...wide]
+}
+
+/**
+ * @param beside whose cookies and cache it shares, as another tab of the same browser does
+ * @param cookies false: the browser takes none
+ */
+export async function openVisit(width: Width, beside?: Page, cookies = true) {
+  const page = await pageOf(beside, cookies)
   const resize = (to: Width) =>
     page.command('Emulation.setDeviceMetricsOverride', { width: widths[to], height: 800, deviceScaleFactor: 1, mobile: to === 'phone' })
   await resize(width)
@@ -43,7 +105,10 @@ export async function openVisit(width: Width, beside?: Page) {
   async function until(expression: string, what: string): Promise<unknown> {
     // The page that was asked may be gone before it answers.
     const found = await untilThere(() => page.evaluate(expression).catch((error: unknown) => void error))
-    if (!found) throw new Error(`not there: ${what}; there is: ${await page.evaluate('document.body.innerText')}`)
+    if (!found)
+      throw new Error(
+        `not there: ${what}; there is, at ${await page.evaluate('location.href')}: ${await page.evaluate('document.body.innerText')}`,
+      )
     return found
   }
 
@@ -55,17 +120,15 @@ export async function openVisit(width: Width, beside?: Page) {
     async click(x: number, y: number): Promise<void> {
       const mouse = { x, y, button: 'left', clickCount: 1 }
       await page.command('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse })
-      await page.command('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse })
+      await page.command('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse }).catch(unlessGone)
     },
-    /** What axe finds, and what is wider than the screen. */
+    /** So many pages back, or on. What asks for it answers before it goes. */
+    traverse: (pages: number) => page.evaluate(`void setTimeout(() => history.go(${pages}))`),
+    /** What axe finds, and what is wider than the screen: of the page that stays. */
     async breaches(): Promise<string[]> {
-      if ((await page.evaluate('typeof axe')) !== 'object') await page.evaluate(axe)
-      const found = (await page.evaluate(`axe.run('html', { resultTypes: ['violations'] }).then(({ violations }) =>
-        violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
-      const wide = (await page.evaluate(`document.documentElement.scrollWidth > document.documentElement.clientWidth
-        ? [...document.querySelectorAll('body *')].filter((one) => document.documentElement.dir === 'rtl' ? one.getBoundingClientRect().left < -1 : one.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((one) => 'too wide: ' + one.outerHTML.slice(0, 120))
-        : []`)) as string[]
-      return [...found, ...wide]
+      const found = await untilThere(() => breachesOf(page).catch(unlessGone))
+      if (!found) throw new Error(`no page stays for long enough, at ${await page.evaluate('location.href')}`)
+      return found
     },
   }
 }

@@ -228,7 +228,7 @@ test('a bucket that is silent, refuses or breaks off is unavailable', async () =
 })
 
 test('a bucket that is slow, or never answers what was sent, has everything in the end', async () => {
-  const { server, store } = bucket({ silentMs: 200 })
+  const { server, store } = bucket({ silentMs: 1_500 })
   for (const [fault, length] of [
     ['slow', 6 * mb],
     ['late', 1],

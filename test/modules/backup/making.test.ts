@@ -311,6 +311,8 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     const [folder, hung] = [join(temporaryDir(), 'copies'), join(temporaryDir(), 'hung')]
     await using app = await testApp({ BACKUP_DIR: folder })
     const waiting = Promise.withResolvers<number>()
+    // It may come to an end before anybody has asked for it.
+    waiting.promise.catch(() => undefined)
     const place = createFolderStore(hung, Date.now)
     const silent: BackupPlace = { isNamed: true, store: { ...place, kind: 'S3', put: () => waiting.promise, adopt: async () => false } }
     const deps = { ...app.deps, backupPlaces: [silent, ...app.deps.backupPlaces] }

@@ -1,0 +1,219 @@
+/**
+ * A pooler of sessions for the tests on Postgres, in a process of its own: to begin and end a session costs the server more than all that most
+ * tests ask of it. Whoever connects is given one that somebody else has left and that has forgotten everything (`DISCARD ALL`), with the very
+ * greeting that the server gave it, so that nobody can tell it from a new one. Only what was left at rest is handed on.
+ *
+ * Prints the port that it listens on at 127.0.0.1, and ends with its standard input.
+ */
+import { connect, createServer, type Socket } from 'node:net'
+
+/** What a session is called in `pg_stat_activity` while nobody has it: test/support/database.ts leaves those alone. */
+export const restingName = 'resting'
+
+/** Codes that stand where a message of the beginning has its version (PostgreSQL, "Message Formats"). */
+const plainStart = 0x00_03_00_00
+const [terminate, sync, query, readyForQuery, authentication] = [...'XSQZR'].map((letter) => letter.charCodeAt(0))
+const idleStatus = 'I'.charCodeAt(0)
+
+/** The bytes of a statement that is sent alone. */
+function queryOf(text: string): Buffer {
+  const message = Buffer.alloc(6 + text.length)
+  message.write('Q')
+  message.writeInt32BE(5 + text.length, 1)
+  message.write(text, 5)
+  return message
+}
+const forget = Buffer.concat([queryOf('DISCARD ALL'), queryOf(`SET application_name = '${restingName}'`)])
+const wake = queryOf('RESET application_name')
+
+type Scanner = { scan(chunk: Buffer): void; isBetween(): boolean }
+/** Follows a stream of messages. @param onMessage is called with the type of each and the first byte of what is in it, or 0 */
+function scanner(onMessage: (type: number, first: number) => void): Scanner {
+  const head: number[] = []
+  let rest = 0
+  function begin(byte: number): void {
+    head.push(byte)
+    if (head.length < 5) return
+    const length = Buffer.from(head.slice(1, 5)).readInt32BE()
+    if (head.length === 5 && length > 4) return
+    onMessage(head[0] ?? 0, head[5] ?? 0)
+    rest = length - (head.length - 1)
+    head.length = 0
+  }
+  return {
+    scan(chunk) {
+      for (let at = 0; at < chunk.length; ) {
+        const skipped = Math.min(rest, chunk.length - at)
+        at += skipped
+        rest -= skipped
+        if (rest === 0 && at < chunk.length) begin(chunk[at++] ?? 0)
+      }
+    },
+    isBetween: () => rest === 0 && head.length === 0,
+  }
+}
+
+type Session = {
+  readonly server: Socket
+  /** What the server said until it was ready for the first query. */
+  greeting: Buffer
+  /** Points of synchronisation that were sent and are not answered. */
+  awaited: number
+  status: number
+  /** Takes what the server sends. */
+  onData: (chunk: Buffer) => void
+  /** What is to be done once nothing is awaited any more. */
+  onReady: (() => void) | undefined
+  onDrain: () => void
+  onClose: () => void
+}
+
+/** By what their clients said at the beginning: user, database, settings. */
+const resting = new Map<string, Session[]>()
+
+function begun(server: Socket): Session {
+  const session: Session = {
+    server,
+    greeting: Buffer.alloc(0),
+    awaited: 1,
+    status: 0,
+    onData: () => undefined,
+    onReady: undefined,
+    onDrain: () => undefined,
+    onClose: () => undefined,
+  }
+  const { scan } = scanner((type, first) => {
+    if (type !== readyForQuery) return
+    session.awaited--
+    session.status = first
+  })
+  server.on('data', (chunk: Buffer) => {
+    scan(chunk)
+    session.onData(chunk)
+    if (session.awaited > 0) return
+    const ready = session.onReady
+    session.onReady = undefined
+    ready?.()
+  })
+  server.on('error', () => undefined)
+  server.on('drain', () => session.onDrain())
+  server.on('close', () => session.onClose())
+  return session
+}
+
+/** Sends what is awaited so many times, and hears nothing of the answers but that they have come. */
+function done(session: Session, message: Buffer, times: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  session.awaited += times
+  session.onData = () => undefined
+  session.onReady = resolve
+  session.server.write(message)
+  return promise
+}
+
+async function rest(key: string, session: Session): Promise<void> {
+  const waiting = resting.get(key) ?? []
+  resting.set(key, waiting)
+  session.server.resume()
+  session.onClose = () => {
+    const at = waiting.indexOf(session)
+    if (at >= 0) waiting.splice(at, 1)
+  }
+  await done(session, forget, 2)
+  if (session.status === idleStatus && !session.server.destroyed) waiting.push(session)
+  else session.server.destroy()
+}
+
+/** Lets two talk from now on. */
+function join(key: string, client: Socket, session: Session): void {
+  const { server } = session
+  let isTerminated = false
+  let hasLeft = false
+  const { scan, isBetween } = scanner((type) => {
+    if (type === sync || type === query) session.awaited++
+    else if (type === terminate) isTerminated = true
+  })
+  function leave(): void {
+    if (hasLeft) return
+    hasLeft = true
+    client.destroy()
+    // Whatever is under way or half-said is for the server to end, as it would have been.
+    if (session.awaited === 0 && session.status === idleStatus && isBetween() && !server.destroyed) void rest(key, session)
+    else server.destroy()
+  }
+  session.onData = (chunk) => {
+    if (!client.write(chunk)) server.pause()
+  }
+  session.onClose = () => client.destroy()
+  client.on('drain', () => server.resume())
+  session.onDrain = () => client.resume()
+  client.on('data', (chunk: Buffer) => {
+    scan(chunk)
+    const said = isTerminated ? chunk.subarray(0, chunk.length - 5) : chunk
+    if (said.length > 0 && !server.write(said)) client.pause()
+    if (isTerminated) leave()
+  })
+  client.on('end', leave)
+  client.on('error', leave)
+  client.on('close', leave)
+}
+
+/** Neither pooled nor looked into. */
+function pass(client: Socket, server: Socket, said: Buffer): void {
+  server.write(said)
+  client.pipe(server)
+  server.pipe(client)
+  client.on('close', () => server.destroy())
+  server.on('close', () => client.destroy())
+  for (const socket of [client, server]) socket.on('error', () => undefined)
+}
+
+function reached(host: string, port: number): Socket {
+  return connect({ host, port, noDelay: true })
+}
+
+async function welcome(client: Socket, said: Buffer, host: string, port: number): Promise<void> {
+  if (said.readInt32BE(4) !== plainStart) return pass(client, reached(host, port), said)
+  const key = said.toString('latin1')
+  for (let kept = resting.get(key)?.pop(); kept; kept = resting.get(key)?.pop()) {
+    // Somebody may have ended it just now: the server says so before it answers.
+    const { promise: lost, resolve } = Promise.withResolvers<void>()
+    kept.onClose = resolve
+    await Promise.race([done(kept, wake, 1), lost])
+    if (kept.server.destroyed) continue
+    if (client.destroyed) return rest(key, kept)
+    client.write(kept.greeting)
+    return join(key, client, kept)
+  }
+  const session = begun(reached(host, port))
+  join(key, client, session)
+  const told: Buffer[] = []
+  const tell = session.onData
+  session.onData = (chunk) => {
+    told.push(chunk)
+    tell(chunk)
+  }
+  session.onReady = () => {
+    const all = Buffer.concat(told)
+    // Whoever comes next is not asked who they are.
+    session.greeting = all.subarray(all.lastIndexOf(Buffer.from([authentication ?? 0, 0, 0, 0, 8, 0, 0, 0, 0])))
+    session.onData = tell
+  }
+  session.server.write(said)
+}
+
+if (import.meta.main) {
+  const { hostname, port } = new URL(Bun.env['TEST_DATABASE_URL'] ?? '')
+  const pooler = createServer({ noDelay: true }, (client) => {
+    client.on('error', () => undefined)
+    let said = Buffer.alloc(0)
+    client.on('data', function first(chunk: Buffer) {
+      said = Buffer.concat([said, chunk])
+      if (said.length < 8 || said.length < said.readInt32BE(0)) return
+      client.off('data', first)
+      void welcome(client, said, hostname, Number(port || 5432))
+    })
+  })
+  pooler.listen(0, '127.0.0.1', () => process.stdout.write(`${(pooler.address() as { port: number }).port}\n`))
+  process.stdin.on('end', () => process.exit(0)).resume()
+}

@@ -1,4 +1,13 @@
-import { instant, int, table, text, word } from '../columns.ts'
+import { instant, int, json, table, text, word } from '../columns.ts'
+
+/** A run that ended. Times in milliseconds. */
+export type JobRun = {
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly durationMs: number | null
+  readonly result: 'OK' | 'FAILED' | 'LOST'
+  readonly error: string | null
+}
 
 /** What is known of each job, whichever process ran it, and which process may run it now. */
 export const jobs = table('jobs', {
@@ -15,6 +24,8 @@ export const jobs = table('jobs', {
   durationMs: int('duration_ms'),
   result: word('result', ['OK', 'FAILED', 'LOST']),
   error: text('error'),
+  /** The runs that ended, the last one first, and no more than a few; null of a row of an older version. */
+  lastRuns: json<JobRun[]>('last_runs'),
   /** When a run last ended well. */
   succeededAt: instant('succeeded_at'),
   /** Somebody asked for a run, which has not begun. */

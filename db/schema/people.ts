@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bool, index, instant, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 
 /** Merchants and super admins: they share one login and one space of e-mail addresses. */
@@ -111,6 +112,7 @@ export const auditLog = table(
     index('audit_log_action').on(entry.action, entry.at),
     index('audit_log_shop').on(entry.shopId, entry.at),
     index('audit_log_at').on(entry.at),
+    index('audit_log_request').on(entry.requestId, entry.at).where(sql`request_id is not null`),
   ],
 )
 export type AuditValues = Readonly<Record<string, unknown>>

@@ -8,6 +8,7 @@ import { dayOf } from '../lib/day.ts'
 import type { Key, Slice } from '../lib/page.ts'
 import { csvHeaders, wantsCsv } from './csv.ts'
 import type { HttpDeps } from './deps.ts'
+import { streamed } from './streamed.ts'
 
 type ListSchema = TSchema & { readonly properties: { readonly data: { readonly items: TSchema } } }
 type RowOf<Schema extends TSchema> = Static<Schema> extends { data: (infer Row)[] } ? Row : never
@@ -82,32 +83,20 @@ async function exported(deps: Exporting, list: CsvList, asked: Asked, request: R
   try {
     // What is refused, is refused with its own status.
     let next: IteratorResult<CsvPiece, void> | undefined = await following()
-    const encoder = new TextEncoder()
-    const body = new ReadableStream<Uint8Array>(
+    const body = streamed(
+      async () => {
+        if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export was read too slowly')
+        const { done, value } = next ?? (await following())
+        next = undefined
+        return done ? { done, value: undefined } : { done: false, value: value.text }
+      },
       {
-        async pull(controller) {
-          try {
-            if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export was read too slowly')
-            const { done, value } = next ?? (await following())
-            next = undefined
-            if (hasLeft) return
-            if (!done) return controller.enqueue(encoder.encode(value.text))
-            leave()
-            controller.close()
-          } catch (error) {
-            leave()
-            if (hasLeft) return
-            log.error('export.broken', { list: list.name, error })
-            // An answer that has begun can only break off, so that nobody takes it for the whole; Bun would print any error with the source around it.
-            controller.error(undefined)
-          }
-        },
-        async cancel() {
+        ...{ log, list: list.name, signal: request.signal, onEnd: leave },
+        async onLeave() {
           goAway()
           await pieces.return()
         },
       },
-      { highWaterMark: 0 },
     )
     return new Response(body, { headers: csvHeaders(`${list.name}-${dayOf(clock.now())}`) })
   } catch (error) {

@@ -1,4 +1,7 @@
+import type { Deps } from '../core/deps.ts'
 import { csvLine } from '../lib/csv-line.ts'
+import type { Table } from '../lib/csv-table.ts'
+import { streamed } from './streamed.ts'
 
 type Cell = string | number | null
 
@@ -32,6 +35,27 @@ export function csvAnswer<Row extends Readonly<Record<string, Cell>>>(
 ): Response {
   const lines = [csvLine(columns), ...rows.map((row) => csvLine(columns.map((column) => row[column] ?? null)))]
   return new Response(lines.join(''), { headers: csvHeaders(name) })
+}
+
+/**
+ * Rows as a file to be saved, each piece of them read when it is sent.
+ * @throws whatever the first piece throws, so that a refusal is one
+ */
+export async function csvStream<Row>(
+  { log }: Pick<Deps, 'log'>,
+  { signal }: Pick<Request, 'signal'>,
+  name: string,
+  { header, linesOf }: Table<Row>,
+  pieces: AsyncGenerator<readonly Row[], void>,
+): Promise<Response> {
+  const textOf = (lines: readonly (readonly Cell[])[]) => lines.map(csvLine).join('')
+  async function* texts(first: IteratorResult<readonly Row[], void>): AsyncGenerator<string, void> {
+    yield textOf([header])
+    for (let next = first; !next.done; next = await pieces.next()) yield textOf(next.value.flatMap(linesOf))
+  }
+  const all = texts(await pieces.next())
+  const body = streamed(() => all.next(), { log, list: name, signal, onLeave: () => pieces.return() })
+  return new Response(body, { headers: csvHeaders(name) })
 }
 
 /** Of a file that is saved, and not shown. */

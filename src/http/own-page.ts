@@ -15,6 +15,11 @@ export type OwnPage = {
  * The page that sent a request, which must be one that this program served. Browsers say it with every change (`Origin`), and whoever says
  * nothing is none: other programs have the API. What counts is what the browser sees, and not how a proxy passes it on: the page's address
  * is PUBLIC_URL's, or that which the request is for (`Host`). Of the host of PUBLIC_URL it must be by its scheme, too.
+ *
+ * So a page of a name that somebody lets point here (DNS rebinding) is one of ours. It gains nothing by it: a browser keeps cookies by the
+ * name, so there is no session here for that one; what is left is to log in with a password or to be the first operator with a token, and
+ * who has one of these needs no browser of ours. Over http its cookie would not be kept. Whoever wants no other name names theirs:
+ * `ALLOWED_HOSTS` refuses the rest before any route.
  * @throws AppError FORBIDDEN
  */
 export function ownPageOf({ headers, url }: Pick<Request, 'headers' | 'url'>, publicUrl: string | undefined): OwnPage {

@@ -15,3 +15,6 @@ export async function freeName(
   const taken = await takenOf(numbered)
   return numbered.find((name) => !taken.has(name)) ?? `${wanted}-${id.slice(-12)}`
 }
+
+/** A sentence that ends with somebody's name: one that brings its own full stop (`Acme Co.`) gets no second one. */
+export const sentenceEnd = (name: string): string => (/[.!?…。！？؟]["'”’»)\p{Cf}]*$/u.test(name) ? name : `${name}.`)

@@ -33,6 +33,7 @@ export const accessManifest: Record<string, Access> = {
   'POST /pages/verify/:token': 'public',
   'GET /pages/invitation/:token': 'public',
   'POST /pages/invitation/:token': 'public',
+  'GET /auth/totp': 'merchantOrSuperAdmin',
   'POST /auth/totp': 'merchantOrSuperAdmin',
   'POST /auth/totp/confirm': 'merchantOrSuperAdmin',
   'DELETE /auth/totp': 'merchantOrSuperAdmin',
@@ -85,6 +86,7 @@ export const accessManifest: Record<string, Access> = {
   'POST /lending-application/:id/withdraw': 'approvedMerchant',
   'GET /lending-application/:id/checklist': 'owner',
   'PUT /lending-application/:id/documents/:key': 'approvedMerchant',
+  'GET /lending-application/:id/documents': 'owner',
   'GET /lending-application/:id/documents/:key': 'owner',
   'DELETE /lending-application/:id/documents/:key': 'approvedMerchant',
 
@@ -185,6 +187,7 @@ export const accessManifest: Record<string, Access> = {
   'POST /v2/orders/:id/cancel': 'management',
   'POST /v2/orders/:id/fulfil': 'fulfilment',
   'POST /v2/orders/:id/fulfilments': 'fulfilment',
+  'GET /v2/orders/:id/fulfilments/:fulfilmentId': 'orderRead',
   'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': 'fulfilment',
   'GET /v2/orders/drafts': 'orderRead',
   'POST /v2/orders/drafts': 'management',

@@ -84,6 +84,7 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /v2/orders/{id}/fulfil': ordersToSend,
   'POST /v2/orders/{id}/fulfilments': ordersToSend,
   'POST /v2/orders/{id}/notes': ordersToSend,
+  'GET /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
   'PATCH /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
   'POST /webhook-endpoints': noEndpoints,
   'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': givenUp,

@@ -12,11 +12,12 @@ import { accessManifest } from './access-manifest.ts'
 /** One's own account, and which shops one works in. */
 const anybodys = [
   ...['GET /merchant/me', 'GET /shops/v2', 'POST /auth/password'],
-  ...['POST /auth/totp', 'POST /auth/totp/confirm', 'DELETE /auth/totp'],
+  ...['GET /auth/totp', 'POST /auth/totp', 'POST /auth/totp/confirm', 'DELETE /auth/totp'],
   ...['GET /auth/sessions', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id'],
 ]
 const readsOrders = [
   ...['GET /v2/orders', 'GET /v2/orders/:id', 'GET /v2/refunds', 'GET /v2/orders/drafts', 'GET /v2/orders/drafts/:id'],
+  'GET /v2/orders/:id/fulfilments/:fulfilmentId',
   // What of it is not theirs to read is null to them: test/modules/overview.
   'GET /shops/v2/overview',
   'GET /v2/events',
@@ -36,6 +37,7 @@ const owners = [
   ...['POST /kyb', 'GET /kyb'],
   ...['POST /lending-application', 'GET /lending-application', 'GET /lending-application/:id', 'PATCH /lending-application/:id'],
   ...['POST /lending-application/:id/submit', 'POST /lending-application/:id/withdraw', 'GET /lending-application/:id/checklist'],
+  'GET /lending-application/:id/documents',
   ...['PUT', 'GET', 'DELETE'].map((method) => `${method} /lending-application/:id/documents/:key`),
   ...['POST /webhook-endpoints', 'GET /webhook-endpoints', 'GET /webhook-endpoints/:id', 'DELETE /webhook-endpoints/:id'],
   ...['GET /webhook-endpoints/:id/deliveries', 'POST /webhook-endpoints/:id/deliveries/:deliveryId/resend'],

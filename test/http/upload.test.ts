@@ -158,7 +158,7 @@ describe('an upload', () => {
       }
       return new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
     }
-    const pace = { withinMs: 20, everyBytes: 100 }
+    const pace = { withinMs: 200, everyBytes: 100 }
     for (const [rest, outcome] of [
       ['comes', 'whole'],
       ['stalls', 'TIMEOUT'],

@@ -155,10 +155,10 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     const path = `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', draftOf(shop))}`
     return { read: path, path, raises: false }
   },
-  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => ({
-    path: (await sentOf(shop)).path,
-    body: (nth) => ({ trackingNumber: `T ${nth}` }),
-  }),
+  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => {
+    const { path } = await sentOf(shop)
+    return { read: path, path, body: (nth) => ({ trackingNumber: `T ${nth}` }) }
+  },
   'DELETE /webhook-endpoints/:id': async (shop) => {
     const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`
     return { read: path, path, raises: false }

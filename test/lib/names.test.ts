@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { freeName } from '../../src/lib/names.ts'
+import { freeName, sentenceEnd } from '../../src/lib/names.ts'
 
 const among = (taken: readonly string[]) => async (names: readonly string[]) => new Set(names.filter((name) => taken.includes(name)))
 
@@ -19,4 +19,10 @@ describe('a free name', () => {
     expect(await freeName('lamp', 'prod_01ke9jv8g0e1bvgf9e99wscy3c', all)).toBe('lamp-gf9e99wscy3c')
     expect(asked).toBe(101)
   })
+})
+
+test('a sentence that ends with a name ends once', () => {
+  for (const name of ['Acme Co.', 'Yahoo!', 'Who?', 'So…', 'He said “No.”', '店。', '\u2068Acme Co.\u2069'])
+    expect(sentenceEnd(name)).toBe(name)
+  expect(['Acme', 'Acme Co', 'A.B', 'Tea (Green)'].map(sentenceEnd)).toEqual(['Acme.', 'Acme Co.', 'A.B.', 'Tea (Green).'])
 })

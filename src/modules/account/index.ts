@@ -1,2 +1,2 @@
 export { changePassword } from './service.ts'
-export { beginTotp, confirmTotp, removeTotp } from './totp.ts'
+export { beginTotp, confirmTotp, readTotp, removeTotp } from './totp.ts'

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { text } from '../../http/schema.ts'
+import { integer, text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
 import { codeLengthMax, recoveryCodeCount } from '../second-factor/domain.ts'
@@ -10,6 +10,17 @@ const Code = (description: string) => text(codeLengthMax, { minLength: 1, descri
 
 export const ChangePassword = t.Object({ current: KnownPassword, password: NewPassword })
 
+export const Totp = t.Object(
+  {
+    enabled: t.Boolean({ description: 'Whether logins of this account ask for a code; one that was begun and not confirmed is none' }),
+    recoveryCodesLeft: integer({
+      minimum: 0,
+      maximum: recoveryCodeCount,
+      description: 'Those that were not used yet; 0 where no second factor is on',
+    }),
+  },
+  { title: 'Totp' },
+)
 export const BegunTotp = t.Object(
   {
     secret: t.String({ description: 'In base32, to type into an authenticator app; shown this once' }),

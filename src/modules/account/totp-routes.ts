@@ -4,12 +4,20 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import type { LoggedIn } from '../auth/index.ts'
 import type { MerchantDeps } from '../merchant/index.ts'
-import { beginTotp, confirmTotp, removeTotp } from './index.ts'
-import { BegunTotp, ConfirmTotp, RecoveryCodes, RemoveTotp } from './model.ts'
+import { beginTotp, confirmTotp, readTotp, removeTotp } from './index.ts'
+import { BegunTotp, ConfirmTotp, RecoveryCodes, RemoveTotp, Totp } from './model.ts'
 
 /** The second factor of merchants and operators: one-time codes of an authenticator app (RFC 6238). */
 export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
   routes(deps, 'Login')
+    .get('/auth/totp', ({ principal }) => readTotp(deps, principal as LoggedIn), {
+      access: 'merchantOrSuperAdmin',
+      response: { 200: Totp, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: 'Whether your second factor is on',
+        description: 'Of the account that is logged in, with how many of its recovery codes are left.',
+      },
+    })
     .post(
       '/auth/totp',
       async ({ principal, actor, set }) => {

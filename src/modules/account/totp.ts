@@ -2,11 +2,15 @@ import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { LoggedIn } from '../auth/index.ts'
 import { checkUserPassword, type MerchantDeps, readMerchant } from '../merchant/index.ts'
-import { beginFactor, confirmFactor, hasFactor, passFactor, removeFactor } from '../second-factor/index.ts'
+import { beginFactor, confirmFactor, factorOf, hasFactor, passFactor, removeFactor } from '../second-factor/index.ts'
 
 const isOff = () => new AppError('CONFLICT', 'There is no second factor')
 
 type Who = { who: LoggedIn; actor: Actor }
+
+/** Whether whoever is logged in has a second factor, and how many of its recovery codes are left. */
+export const readTotp = (deps: MerchantDeps, { id }: LoggedIn): Promise<{ enabled: boolean; recoveryCodesLeft: number }> =>
+  factorOf(deps, id)
 
 /**
  * Begins a second factor of whoever is logged in.

@@ -123,3 +123,7 @@ export const sessionActions = ['session.started', 'session.ended', 'session.revo
 
 /** Of a list, the newest that are counted and reached by page; older ones by days, or by the export. */
 export const listedMax = 10_000
+
+/** What somebody looks for in the trail: an id or the id of a request, whole, or the beginning of the name of an action. */
+export type Sought = { readonly whole: string; readonly beginning: string | undefined }
+export const soughtOf = (text: string): Sought => ({ whole: text, beginning: /^[a-z][a-z_.]*$/.test(text) ? text : undefined })

@@ -4,6 +4,7 @@ export {
   exportAudit,
   type FailedLogin,
   forgetOldAudit,
+  foundAudit,
   listAudit,
   noteFailedLogin,
   nthLastTime,

@@ -32,6 +32,12 @@ export const ListAudit = t.Object({
   action: one('As `product.changed`'),
   subject: one('The id of what it was done to'),
   shopId: one('The id of the shop in which it was done'),
+  q: t.Optional(
+    text(254, {
+      description:
+        'What to look for: an id of a record, of a shop or of whoever did it, or of a request (`x-request-id`), whole; the e-mail address of a merchant, a member of staff or an operator; or the beginning of an action, as `product.`',
+    }),
+  ),
   from: day('The first day, UTC'),
   to: day('The last day, UTC, inclusive'),
 })

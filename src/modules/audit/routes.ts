@@ -1,16 +1,24 @@
 import { windowDaysMax } from '../../core/window.ts'
+import { csvStream, wantsCsv } from '../../http/csv.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
+import { tableOfSchema } from '../../lib/csv-table.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { listedMax } from './domain.ts'
-import { listAudit } from './index.ts'
-import { AuditRecords, ListAudit } from './model.ts'
+import { type AuditView, listedMax } from './domain.ts'
+import { foundAudit, listAudit } from './index.ts'
+import { AuditRecord, AuditRecords, ListAudit } from './model.ts'
+
+const auditTable = tableOfSchema<AuditView>(AuditRecord)
 
 export const auditRoutes = (deps: HttpDeps) =>
   routes(deps, 'Administration').get(
     '/admin/audit',
-    ({ query: { page, limit, ...query } }) => listAudit(deps, query, sliceOf({ page, limit })),
+    async ({ query: { page, limit, ...query }, request, set }) => {
+      set.headers['vary'] = 'accept'
+      if (wantsCsv(request.headers)) return (await csvStream(deps, request, 'audit', auditTable, foundAudit(deps, query))) as never
+      return listAudit(deps, query, sliceOf({ page, limit }))
+    },
     {
       access: 'superAdmin',
       query: ListAudit,
@@ -19,7 +27,7 @@ export const auditRoutes = (deps: HttpDeps) =>
         summary: 'Who did what',
         description:
           'Newest first: every change that a merchant, a key, an operator or a command made, failed logins, and limits that somebody met. `before` and `after` say what of the subject changed, without personal values and secrets. ' +
-          `Filters must all hold; \`from\` and \`to\` are days, inclusive, and both together span ${windowDaysMax} days at most. Up to ${listedMax} rows are counted and reached by page; \`souk audit export\` has them all.`,
+          `Filters must all hold, and what \`q\` finds is found within them; \`from\` and \`to\` are days, inclusive, and both together span ${windowDaysMax} days at most. Up to ${listedMax} rows are counted and reached by page; as many are answered as CSV by \`accept: text/csv\`, newest first, whatever \`page\` and \`limit\` say. \`souk audit export\` has them all.`,
       },
     },
   )

@@ -9,6 +9,7 @@ import { addDays, dayOf, startOf } from '../../lib/day.ts'
 import { limitKeyOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { pick } from '../../lib/records.ts'
+import { normalEmail } from '../auth/domain.ts'
 import {
   type AuditEntry,
   type AuditRow,
@@ -23,6 +24,7 @@ import {
   outsideRowsOf,
   outsideRowsPerHour,
   outsiders,
+  soughtOf,
 } from './domain.ts'
 import { type AuditFilter, auditStore as store, type WhichRows } from './store.ts'
 
@@ -184,8 +186,17 @@ export function createTrail(deps: NotingDeps): Trail {
   }
 }
 
-/** What a list of the trail is narrowed by; days are inclusive, UTC. */
-export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & Days
+/** What a list of the trail is narrowed by; days are inclusive, UTC. `q` is what somebody typed. */
+export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & Days & { readonly q?: string | undefined }
+
+/** @returns undefined where nothing can be found: no account has the e-mail address that was typed */
+async function filterOf({ db }: Pick<Deps, 'db'>, { from, to, q, ...named }: AuditQuery): Promise<AuditFilter | undefined> {
+  const filter = { ...named, ...windowOf({ from, to }) }
+  const text = q?.trim() ?? ''
+  if (text === '') return filter
+  const whole = text.includes('@') ? await store.accountOf(db.read, normalEmail(text)) : text
+  return whole === undefined ? undefined : { ...filter, sought: soughtOf(whole) }
+}
 
 /**
  * The audit trail, newest first. The newest rows are counted and reached by page, so that one costs the same of a thousand rows and of a
@@ -193,16 +204,27 @@ export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'sho
  * @throws AppError INVALID for what is no day, and for a window that ends before it begins or is longer than a year
  */
 export async function listAudit(
-  { db }: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db'>,
   query: AuditQuery,
   slice: Slice,
 ): Promise<Page<AuditView> & { totalCapped?: true }> {
-  const { from, to, ...filter } = query
-  const { rows, total } = await store.list(db.read, { ...filter, ...windowOf({ from, to }) }, slice)
+  const filter = await filterOf(deps, query)
+  if (!filter) return pageOf([], 0, slice)
+  const { rows, total } = await store.list(deps.db.read, filter, slice)
   return { ...pageOf(rows.map(auditView), Math.min(total, listedMax), slice), ...(total > listedMax ? { totalCapped: true } : {}) }
 }
 
 const exportedAtOnce = 500
+
+/**
+ * The same rows as a list, newest first, in pieces, up to as many as are counted.
+ * @throws AppError as `listAudit`, with the first piece
+ */
+export async function* foundAudit(deps: Pick<Deps, 'db'>, query: AuditQuery): AsyncGenerator<AuditView[], void> {
+  const filter = await filterOf(deps, query)
+  if (!filter) return
+  for await (const rows of store.pieces(deps.db.read, filter, exportedAtOnce)) yield rows.map(auditView)
+}
 
 /** The whole trail between two days (inclusive, UTC), oldest first, in pieces. */
 export async function* exportAudit({ db }: Pick<Deps, 'db'>, { from, to }: Days): AsyncGenerator<AuditView[]> {

@@ -1,16 +1,27 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf } from '../../../db/prepared.ts'
-import { auditLog, auditRetention } from '../../../db/schema/people.ts'
+import { auditLog, auditRetention, users } from '../../../db/schema/people.ts'
 import { idPrefixes } from '../../lib/ids.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type AuditEntry, type AuditRow, listedMax, outsideActions, sessionActions } from './domain.ts'
+import { type AuditEntry, type AuditRow, listedMax, outsideActions, type Sought, sessionActions } from './domain.ts'
 
 /** What a list is narrowed by. `since` and `until` in milliseconds, the latter excluded. */
 export type AuditFilter = { [Name in 'actor' | 'action' | 'subject' | 'shopId']?: string | undefined } & {
   since?: number | undefined
   until?: number | undefined
+  /** What must stand somewhere in a row. */
+  sought?: Sought | undefined
 }
+/** A part of a list: by its place, or what comes after a row. */
+type Part = { limit: number; offset?: number; after?: Pick<AuditRow, 'at' | 'id'> | undefined }
+/**
+ * How rows are found: by one condition, or by several of which one must hold, each with an index, and with those of which there is none
+ * here. Any number of actions counts as one condition, where order does not matter.
+ */
+type Plan =
+  | { readonly where: SQL | undefined }
+  | { readonly ways: readonly SQL[]; readonly actions: readonly string[]; readonly rest: SQL | undefined }
 
 const insert = insertOf(auditLog)
 const named = ['subject', 'actor', 'shopId', 'action'] as const
@@ -89,11 +100,26 @@ export const auditStore = {
   },
   /** A page of rows, newest first, and how many there are, counted up to one more than `listedMax`. */
   async list(read: Reader, filter: AuditFilter, { limit, offset }: Slice): Promise<{ rows: AuditRow[]; total: number }> {
-    const where = await conditionOf(read, filter)
-    const total = await countUpTo(read, where)
-    if (offset >= listedMax) return { rows: [], total }
-    const rows = await read.select().from(auditLog).where(where).orderBy(desc(auditLog.at), desc(auditLog.id)).limit(limit).offset(offset)
-    return { rows, total }
+    const plan = await planOf(read, filter)
+    const total = await countOf(read, plan)
+    return { rows: offset >= listedMax ? [] : await partOf(read, plan, { limit, offset }), total }
+  },
+  /** The newest rows, up to `listedMax`, in pieces of so many. */
+  async *pieces(read: Reader, filter: AuditFilter, limit: number): AsyncGenerator<AuditRow[], void> {
+    const plan = await planOf(read, filter)
+    let after: AuditRow | undefined
+    for (let told = 0; told < listedMax; ) {
+      const rows = await partOf(read, plan, { limit: Math.min(limit, listedMax - told), after })
+      if (rows.length > 0) yield rows
+      if (rows.length < limit) return
+      told += rows.length
+      after = rows.at(-1)
+    }
+  },
+  /** Whose the e-mail address is, of those who share the login of merchants and operators. */
+  async accountOf(read: Reader, email: string): Promise<string | undefined> {
+    const [row] = await read.select({ id: users.id }).from(users).where(eq(users.email, email)).limit(1)
+    return row?.id
   },
   /** So many rows, oldest first, from where another call has ended. */
   async next(read: Reader, filter: AuditFilter, after: Pick<AuditRow, 'at' | 'id'> | undefined, limit: number): Promise<AuditRow[]> {
@@ -117,6 +143,90 @@ export const auditStore = {
     const rows = await read.select({ id: auditLog.id }).from(auditLog).where(before(until, which)).limit(1)
     return rows.length > 0
   },
+}
+
+/** The actions that there are whose names begin so, each found by one look into the index: they are few, and their rows many. */
+async function actionsThatBegin(read: Reader, beginning: string): Promise<string[]> {
+  // Behind every letter that is in one.
+  const end = `${beginning}~`
+  const rows = await read.rows<{ name: string }>(sql`
+    with recursive names(name) as (
+      select min(${auditLog.action}) from ${auditLog} where ${auditLog.action} >= ${beginning} and ${auditLog.action} < ${end}
+      union all
+      select (select min(${auditLog.action}) from ${auditLog} where ${auditLog.action} > names.name and ${auditLog.action} < ${end})
+      from names where names.name is not null
+    )
+    select name from names where name is not null`)
+  return rows.map(({ name }) => name)
+}
+
+const soughtIn = ['actor', 'subject', 'shopId', 'requestId'] as const
+const newestFirst = [desc(auditLog.at), desc(auditLog.id)]
+
+/**
+ * How the rows of a filter are found. Of what is sought alone none is looked at in vain. Beside a filter that finds no more than are counted it is that
+ * one's rows that are gone through, else those of what is sought: where both are of very many rows and few are of both, most are looked at in vain.
+ */
+async function planOf(read: Reader, { sought, ...filter }: AuditFilter): Promise<Plan> {
+  if (!sought) return { where: await conditionOf(read, filter) }
+  const { whole, beginning } = sought
+  const actions = beginning === undefined ? [] : await actionsThatBegin(read, beginning)
+  const given = named.filter((name) => filter[name] !== undefined)
+  if (given.length > 0) {
+    const where = await conditionOf(read, filter)
+    if ((await countUpTo(read, where)) <= listedMax) {
+      const somewhere = soughtIn.map((name) => sql`coalesce(${auditLog[name]}, '') = ${whole}`)
+      const ofActions = actions.length > 0 ? [sql`coalesce(${auditLog.action}, '') in ${actions}`] : []
+      return { where: and(where, or(...somewhere, ...ofActions)) }
+    }
+  }
+  return {
+    ways: soughtIn.map((name) => eq(auditLog[name], whole)),
+    actions,
+    rest: and(...given.map((name) => sql`coalesce(${auditLog[name]}, '') = ${filter[name]}`), withinDays(filter)),
+  }
+}
+
+const countOf = async (read: Reader, plan: Plan): Promise<number> => {
+  if ('where' in plan) return countUpTo(read, plan.where)
+  const { ways, actions, rest } = plan
+  const each = [...ways, ...(actions.length > 0 ? [inArray(auditLog.action, [...actions])] : [])]
+  const found = each.map(
+    (way) => sql`select id from (select ${auditLog.id} as id from ${auditLog} where ${and(way, rest)} limit ${listedMax + 1}) as way`,
+  )
+  const [row] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (select id from (${sql.join(found, sql` union `)}) as found limit ${listedMax + 1}) as counted`,
+  )
+  return Number(row?.n ?? 0)
+}
+
+/** The newest rows of each way, of which the newest are taken: as many are read as there are ways to find them, however many rows there are. */
+async function partOf(read: Reader, plan: Plan, { limit, offset = 0, after }: Part): Promise<AuditRow[]> {
+  const beyond = after && and(lte(auditLog.at, after.at), or(lt(auditLog.at, after.at), lt(auditLog.id, after.id)))
+  const rowsOf = (where: SQL | undefined) =>
+    read
+      .select()
+      .from(auditLog)
+      .where(where)
+      .orderBy(...newestFirst)
+  if ('where' in plan) return rowsOf(and(plan.where, beyond)).limit(limit).offset(offset)
+  const ways = [...plan.ways, ...plan.actions.map((action) => eq(auditLog.action, action))]
+  const found = ways.map(
+    (way) => sql`select id, at from (
+      select ${auditLog.id} as id, ${auditLog.at} as at from ${auditLog} where ${and(way, plan.rest, beyond)}
+      order by ${auditLog.at} desc, ${auditLog.id} desc limit ${offset + limit}) as way`,
+  )
+  const ids = await read.rows<{ id: string }>(
+    sql`select id from (${sql.join(found, sql` union `)}) as found order by at desc, id desc limit ${limit} offset ${offset}`,
+  )
+  return ids.length === 0
+    ? []
+    : rowsOf(
+        inArray(
+          auditLog.id,
+          ids.map(({ id }) => id),
+        ),
+      )
 }
 
 async function countUpTo(read: Reader, where: SQL | undefined): Promise<number> {

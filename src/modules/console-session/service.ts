@@ -29,17 +29,17 @@ const tokenOver = () =>
 
 /**
  * Begins a session as a login does.
- * @param before the cookie of the session that this one replaces
+ * @param before cookies of sessions that this one replaces
  * @throws AppError as `login`
  */
 export async function openConsole(
   deps: MerchantDeps,
   credentials: Credentials & { code?: string | undefined },
   caller: Caller,
-  before: string | undefined,
+  before: readonly string[],
 ): Promise<ConsoleSession> {
   const begun = await sessionOf(deps, await login(deps, credentials, caller, { idleMs }))
-  if (before !== undefined) await closeConsole(deps, before, caller)
+  for (const cookie of before) await closeConsole(deps, cookie, caller)
   return begun
 }
 

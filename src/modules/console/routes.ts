@@ -12,8 +12,8 @@ const pageHeaders = { ...consoleHeaders, 'cache-control': 'no-cache' }
 /** The name changes with the content. */
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', 'cross-origin-resource-policy': 'same-origin' }
 
-/** Paths below /console that are no page: files that there are not, and what takes other methods. */
-const noPage = /^\/console\/(assets|session|setup)(\/|$)/
+/** Paths below /console that are no page: files that there are not. */
+const noPage = /^\/console\/assets(\/|$)/
 
 /** The console: one page at every path, whose script draws what the path asks for, and the files that it loads. */
 export const consoleRoutes = (deps: HttpDeps & ConsoleDeps) => {

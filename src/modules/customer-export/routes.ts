@@ -1,6 +1,7 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
+import { streamed } from '../../http/streamed.ts'
 import { CustomerPath } from '../customer/model.ts'
 import type { OrderDeps } from '../order/index.ts'
 import { exportCustomer } from './index.ts'
@@ -13,7 +14,7 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
       const leave = deps.exportSlots.take(shop.id)
       request.signal.addEventListener('abort', leave, { once: true })
       try {
-        return sent(deps, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), leave)
+        return sent(deps, request, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), leave)
       } catch (error) {
         leave()
         throw error
@@ -35,34 +36,14 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
  * A file to be saved, read as it is sent: whoever leaves ends the reading.
  * @param leave gives back the place among exports
  */
-function sent({ log }: Pick<HttpDeps, 'log'>, customerId: string, pieces: AsyncGenerator<string>, leave: () => void): Response {
-  const encoder = new TextEncoder()
-  let hasLeft = false
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await pieces.next()
-          if (hasLeft) return
-          if (!done) return controller.enqueue(encoder.encode(value))
-          leave()
-          controller.close()
-        } catch (error) {
-          leave()
-          if (hasLeft) return
-          log.error('export.broken', { list: 'customer', error })
-          // An answer that has begun can only break off; Bun would print any error with the source around it.
-          controller.error(undefined)
-        }
-      },
-      async cancel() {
-        hasLeft = true
-        leave()
-        await pieces.return(undefined)
-      },
-    },
-    { highWaterMark: 0 },
-  )
+function sent(
+  { log }: Pick<HttpDeps, 'log'>,
+  { signal }: Pick<Request, 'signal'>,
+  customerId: string,
+  pieces: AsyncGenerator<string, void>,
+  leave: () => void,
+): Response {
+  const body = streamed(() => pieces.next(), { log, list: 'customer', signal, onEnd: leave, onLeave: () => pieces.return() })
   return new Response(body, {
     headers: {
       'content-type': 'application/json',

@@ -68,7 +68,7 @@ export const columnsOf = {
   idempotency_keys: { erased: 'sealed_answer', kept: 'scope key fingerprint attempt lease_until expires_at' },
   ingestions: { kept: 'service_provider_id webhook_id received_at payload' },
   instance_keys: { kept: 'purpose sealed_key created_at' },
-  jobs: { kept: 'name holder beat running_since started_at ended_at duration_ms result error succeeded_at requested_at' },
+  jobs: { kept: 'name holder beat running_since started_at ended_at duration_ms result error last_runs succeeded_at requested_at' },
   kpi_days: { kept: 'kpi span day key value' },
   kpi_deltas: { kept: 'kpi day id key value' },
   kpi_state: { kept: 'id filled_at' },

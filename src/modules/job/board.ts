@@ -1,3 +1,4 @@
+import type { JobRun } from '../../../db/schema/jobs.ts'
 import type { Deps } from '../../core/deps.ts'
 import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../core/job-table.ts'
 import { aside } from '../../core/request.ts'
@@ -5,7 +6,7 @@ import { openSchedule, type Schedule } from '../../core/schedule.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import { pick } from '../../lib/records.ts'
 import type { LiveDeps } from '../live/index.ts'
-import { errorText, holdMs, type JobStatus, leaseMs, lostError, rareMs, stuckAfter, tellEveryMs } from './domain.ts'
+import { errorText, holdMs, type JobStatus, leaseMs, lostError, rareMs, runsOf, stuckAfter, tellEveryMs, withRun } from './domain.ts'
 import type { JobRow, JobStore, Told } from './store.ts'
 
 /** What came of a run. SKIPPED: it was not one. */
@@ -33,9 +34,16 @@ type Job = Runnable & {
 }
 
 const nothingTold: Told = {
-  ...{ runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null, succeededAt: null },
+  ...{ runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null, lastRuns: null, succeededAt: null },
 }
-const toldOf = (row: JobRow): Told => pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'succeededAt')
+const toldOf = (row: JobRow): Told =>
+  pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'lastRuns', 'succeededAt')
+/** What is told of a job once a run of it has ended. */
+const ended = (told: Told, run: JobRun): Told => ({
+  ...{ runningSince: null, lastRuns: withRun(runsOf(told), run) },
+  ...run,
+  succeededAt: run.result === 'OK' ? run.endedAt : told.succeededAt,
+})
 const busyMs = 60_000
 /** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
 const notedMs = 5_000
@@ -101,15 +109,13 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     const endedAt = clock.now()
     const isOk = outcome.result === 'OK'
     const isNews = job.isRare || job.told.result !== outcome.result || run.isStuck
-    job.told = {
-      runningSince: null,
+    job.told = ended(job.told, {
       startedAt: run.at,
       endedAt,
       durationMs: Math.round(clock.monotonic() - run.since),
       result: isOk ? 'OK' : 'FAILED',
       error: outcome.result === 'FAILED' ? errorText(outcome.error) : null,
-      succeededAt: isOk ? endedAt : job.told.succeededAt,
-    }
+    })
     job.isNew = true
     if (isNews && !isStopping) await tell([job])
   }
@@ -199,15 +205,8 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
   function learn(job: Job, row: JobRow): void {
     job.told = toldOf(row)
     if (row.runningSince === null) return
-    job.told = {
-      ...job.told,
-      runningSince: null,
-      startedAt: row.runningSince,
-      endedAt: null,
-      durationMs: null,
-      result: 'LOST',
-      error: lostError,
-    }
+    const lost = { startedAt: row.runningSince, endedAt: null, durationMs: null, result: 'LOST', error: lostError } as const
+    job.told = ended(job.told, lost)
     job.isNew = true
     log.warn('job.lost', { job: job.name, advice: lostError })
   }

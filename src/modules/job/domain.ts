@@ -1,3 +1,4 @@
+import type { JobRun } from '../../../db/schema/jobs.ts'
 import { hourMs, minuteMs } from '../../lib/day.ts'
 import { redact } from '../../lib/log.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
@@ -14,6 +15,26 @@ export const tellEveryMs = minuteMs
 export const rareMs = 10 * minuteMs
 /** Of the text of an error. */
 const errorLengthMax = 500
+
+/** So many of the last runs are kept, and besides them so many older ones that went wrong: of a job that runs every few seconds those would be gone in a minute. */
+export const runsKept = { last: 15, wrong: 5 } as const
+/** Of the text of an error of a run that is not the last one. */
+const oldErrorLengthMax = 200
+
+/** The runs that are kept of a job, the newest first, once another one has ended. */
+export function withRun(runs: readonly JobRun[], run: JobRun): JobRun[] {
+  const all = [run, ...runs].map((one) => ({ ...one, error: one.error?.slice(0, oldErrorLengthMax) ?? null }))
+  const wrong = all.slice(runsKept.last).filter(({ result }) => result !== 'OK')
+  return [...all.slice(0, runsKept.last), ...wrong.slice(0, runsKept.wrong)]
+}
+
+type Noted = { readonly [Name in keyof JobRun]: JobRun[Name] | null } & { readonly lastRuns: readonly JobRun[] | null }
+/** The runs that a row has, the last one first: a process of an older version notes that one alone. */
+export function runsOf({ startedAt, endedAt, durationMs, result, error, lastRuns }: Noted): readonly JobRun[] {
+  const runs = lastRuns ?? []
+  if (startedAt === null || result === null || runs[0]?.startedAt === startedAt) return runs
+  return withRun(runs, { startedAt, endedAt, durationMs, result, error })
+}
 
 /** How long a run may take before it counts as stuck, by what lies between two of them. */
 export const stuckAfter = (intervalMs: number): number => Math.min(6 * hourMs, Math.max(5 * minuteMs, 3 * intervalMs))
@@ -45,6 +66,7 @@ export type JobStatus = {
   readonly durationMs: number | null
   readonly result: 'OK' | 'FAILED' | 'LOST' | null
   readonly error: string | null
+  readonly lastRuns: readonly JobRun[] | null
   readonly succeededAt: number | null
   readonly requestedAt: number | null
   readonly nextRun: number | null
@@ -58,6 +80,10 @@ export const jobView = (status: JobStatus) => {
     ...pick(status, 'name', 'state', 'idleBecause', 'everyProcess', 'holder'),
     schedule: status.pattern ?? null,
     lastRun: startedAt === null || result === null ? null : { ...isoTimes({ startedAt, endedAt }), durationMs, result, error },
+    lastRuns: runsOf(status).map((run) => ({
+      ...isoTimes({ startedAt: run.startedAt, endedAt: run.endedAt }),
+      ...pick(run, 'durationMs', 'result', 'error'),
+    })),
     ...isoTimes({ lastSuccessAt: status.succeededAt, ...times }),
   }
 }

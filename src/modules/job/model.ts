@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { Instant, integer, nullable, oneOf, text } from '../../http/schema.ts'
 import { ChainRecord } from '../attestation/model.ts'
+import { runsKept } from './domain.ts'
 
 const Time = nullable(Instant)
 
@@ -29,6 +30,10 @@ export const JobRecord = t.Object(
     holder: nullable(t.String({ description: 'The process that runs it; null where each does, or nobody yet.' })),
     schedule: nullable(t.String({ description: 'Six fields from second to weekday, UTC; null: switched off.' })),
     lastRun: nullable(JobRun),
+    lastRuns: t.Array(JobRun, {
+      maxItems: runsKept.last + runsKept.wrong,
+      description: `The last ${runsKept.last} runs, the newest first, and up to ${runsKept.wrong} from before that were not \`OK\`; an \`error\` of them in short.`,
+    }),
     lastSuccessAt: Time,
     runningSince: Time,
     nextRun: Time,

@@ -5,9 +5,18 @@ import type { JobName } from '../../core/job-table.ts'
 
 export type JobRow = typeof jobs.$inferSelect
 /** What a process tells of a job. */
-export type Told = Pick<JobRow, 'runningSince' | 'startedAt' | 'endedAt' | 'durationMs' | 'result' | 'error' | 'succeededAt'>
+export type Told = Pick<JobRow, 'runningSince' | 'startedAt' | 'endedAt' | 'durationMs' | 'result' | 'error' | 'lastRuns' | 'succeededAt'>
 
-const blank = { holder: null, runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null }
+const blank = {
+  holder: null,
+  runningSince: null,
+  startedAt: null,
+  endedAt: null,
+  durationMs: null,
+  result: null,
+  error: null,
+  lastRuns: null,
+}
 
 export const createJobStore = ({ read }: Pick<Database, 'read'>) => ({
   all: (): Promise<JobRow[]> => read.select().from(jobs),

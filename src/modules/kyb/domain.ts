@@ -19,6 +19,9 @@ export const kybTransitions = reachable('PENDING', {
 } as const satisfies Transitions<KybStatus>)
 export const kybStatuses = statesOf(kybTransitions)
 export const kybDecisions = kybTransitions.PENDING
+/** In which order records are listed, by when they were filed. */
+export const kybOrders = ['newest', 'oldest'] as const
+export type KybOrder = (typeof kybOrders)[number]
 export type KybDecision = (typeof kybDecisions)[number]
 
 /** The kinds of business there are, each with its region; null for those that no choice of a processor depends on. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { CountryCode, fieldsOf, Instant, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
-import { kybCohorts, kybDecisions, kybStatuses, ownersMax, shareDecimals, shareMax } from './domain.ts'
+import { kybCohorts, kybDecisions, kybOrders, kybStatuses, ownersMax, shareDecimals, shareMax } from './domain.ts'
 
 const share = `Percent of the business, with at most ${shareDecimals} decimals; all together at most ${shareMax}`
 
@@ -47,7 +47,11 @@ export const FileKyb = t.Object({
   ),
 })
 
-export const ListKyb = t.Object({ ...pageQuery, status: t.Optional(oneOf(kybStatuses)) })
+export const ListKyb = t.Object({
+  ...pageQuery,
+  status: t.Optional(oneOf(kybStatuses)),
+  sort: t.Optional(oneOf(kybOrders, { description: 'By when they were filed; default newest first' })),
+})
 
 export const DecideKyb = t.Object({
   decision: oneOf(kybDecisions),

@@ -42,11 +42,14 @@ export const kybRoutes = (deps: HttpDeps & KybDeps) =>
 
 export const kybAdminRoutes = (deps: HttpDeps & KybDeps) =>
   routes(deps, 'Administration')
-    .get('/admin/kyb', ({ query: { status, ...page } }) => listKyb(deps, status, sliceOf(page)), {
+    .get('/admin/kyb', ({ query: { status, sort, ...page } }) => listKyb(deps, { status, sort }, sliceOf(page)), {
       access: 'superAdmin',
       query: ListKyb,
       response: { 200: AdminKybRecords, ...errorResponses(401, 403) },
-      detail: { summary: 'KYB records', description: 'Of all merchants, newest first, with who did what and why.' },
+      detail: {
+        summary: 'KYB records',
+        description: 'Of all merchants, with who did what and why. Those that wait longest are the first of `status=PENDING&sort=oldest`.',
+      },
     })
     .get('/admin/kyb/:id', ({ params }) => readKyb(deps, params.id), {
       access: 'superAdmin',

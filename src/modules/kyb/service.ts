@@ -15,6 +15,7 @@ import {
   type KybDecision,
   type KybEvent,
   type KybInput,
+  type KybOrder,
   type KybStatus,
   type KybView,
   kybDifference,
@@ -75,9 +76,13 @@ export const approvedCohortOf = (
   from?: Pick<Reader, 'first'>,
 ): Promise<KybCohort | undefined> => kybStore.approvedCohort(merchantId, from)
 
-/** A page of everybody's records, newest first. */
-export async function listKyb({ kybStore }: KybDeps, status: KybStatus | undefined, slice: Slice): Promise<Page<AdminKybView>> {
-  const { rows, total } = await kybStore.list(status, slice)
+/** A page of everybody's records, newest first unless the oldest are asked for. */
+export async function listKyb(
+  { kybStore }: KybDeps,
+  { status, sort = 'newest' }: { status?: KybStatus | undefined; sort?: KybOrder | undefined },
+  slice: Slice,
+): Promise<Page<AdminKybView>> {
+  const { rows, total } = await kybStore.list(status, sort, slice)
   const events = await kybStore.eventsOf(rows.map(({ id }) => id))
   return pageOf(
     rows.map((record) => adminKybView(record, events.get(record.id) ?? [])),

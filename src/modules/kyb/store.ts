@@ -5,7 +5,7 @@ import { kybEvents, kybRecords } from '../../../db/schema/kyb.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import { movesOf } from '../../core/moves.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type KybCohort, type KybDecision, type KybEvent, type KybRecord, type KybStatus, kybTransitions } from './domain.ts'
+import { type KybCohort, type KybDecision, type KybEvent, type KybOrder, type KybRecord, type KybStatus, kybTransitions } from './domain.ts'
 
 const byId = rowsOf(kybRecords, ['id'])
 /** The one that is live comes first, then those that were rejected, the last one first. */
@@ -38,9 +38,13 @@ export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
   async approvedCohort(merchantId: string, from: Pick<Reader, 'first'> = read): Promise<KybCohort | undefined> {
     return (await from.first(approvedCohort, { merchantId }))?.cohort
   },
-  /** Newest first. */
-  list: (status: KybStatus | undefined, slice: Slice) =>
-    selectSlice(read, kybRecords, { where: status && eq(kybRecords.status, status), order: [desc(kybRecords.id)], ...slice }),
+  /** By when they were filed, which their ids say. */
+  list: (status: KybStatus | undefined, order: KybOrder, slice: Slice) =>
+    selectSlice(read, kybRecords, {
+      where: status && eq(kybRecords.status, status),
+      order: [order === 'oldest' ? asc(kybRecords.id) : desc(kybRecords.id)],
+      ...slice,
+    }),
   /** Fails when the merchant has one that is live. */
   async insert(tx: Writer, record: KybRecord): Promise<void> {
     await insert(tx, record)

@@ -21,4 +21,4 @@ export {
   picturesDirectory,
 } from './parts.ts'
 export { assertOwn, confirmDocumentStores, otherStoreText, otherThan, watchDocumentStores, watchPictureStore } from './registering.ts'
-export { putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'
+export { listDocuments, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'

@@ -16,5 +16,7 @@ export const LendingDocument = t.Object(
   { title: 'LendingDocument' },
 )
 
+export const LendingDocuments = t.Object({ data: t.Array(LendingDocument, { description: 'At most one of each key' }) })
+
 /** The file itself. */
 export const DocumentFile = t.String({ 'x-media-types': documentTypes, description: 'The file, as it was sent' })

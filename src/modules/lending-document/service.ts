@@ -309,3 +309,16 @@ export async function fileOf(
   if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')
   return file
 }
+
+/**
+ * What is kept of each document of an application, by its key, without the file.
+ * @throws AppError NOT_FOUND for an application that is not the merchant's
+ */
+export async function listDocuments(
+  deps: LendingDocumentDeps,
+  merchantId: string,
+  applicationId: string,
+): Promise<{ data: DocumentView[] }> {
+  await applicationOf(deps, { merchantId }, applicationId)
+  return { data: (await deps.lendingDocumentStore.allOf(applicationId)).map(documentView) }
+}

@@ -20,6 +20,11 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
   async find(applicationId: string, key: string, from: Pick<Reader, 'first'> = read): Promise<LendingDocument | undefined> {
     return from.first(one, { applicationId, key })
   },
+  /** All of an application: at most one of each key. */
+  async allOf(applicationId: string): Promise<LendingDocument[]> {
+    const { applicationId: of, key } = lendingDocuments
+    return read.select().from(lendingDocuments).where(eq(of, applicationId)).orderBy(asc(key))
+  },
   /** The document that has this file. */
   async withFile(storageName: string): Promise<LendingDocument | undefined> {
     return read.first(byStorageName, { storageName })

@@ -9,7 +9,7 @@ const howItGoes = `Server-sent events (\`text/event-stream\`), each when what it
 
 - The stream begins with the present. Sent back as \`Last-Event-ID\`, an \`id\` goes on behind it for an hour, over restarts and at another process too; nothing is left out, but of \`stock.changed\` the last of each variant stands for those before it, and the states of an order are those of when it is told. What cannot be gone on from is answered by the event \`resync\`: read anew what you show.
 - A comment comes every 15 seconds, with the present \`id\` and no event. Whoever hears nothing for 40 seconds connects again.
-- It ends with the access token, within a minute when the session, the role or the key does, when the shop is suspended, and when the server stops: connect again, \`retry\` milliseconds later. Who does not read what was sent is cut off, and goes on the same way.
+- It ends with the access token, within a minute when the session, the role or the key does, when the shop is suspended, and when the server stops: connect again, \`retry\` milliseconds later. Whoever works in a suspended shop reads it as before, and is let in here again as well. Who does not read what was sent is cut off, and goes on the same way.
 - \`EventSource\` sends no headers of one's own: pages read it by \`fetch\`.`
 
 export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>

@@ -1,3 +1,4 @@
+import { sentenceEnd } from '../../lib/names.ts'
 import type { Catalog } from './catalog-en.ts'
 
 /** Arabic, from right to left. */
@@ -17,7 +18,7 @@ export const ar: Catalog = {
   linkHelp: 'إذا لم يعمل الزر، فافتح هذا العنوان:',
   goodFor: (time) => `يعمل الرابط مرة واحدة خلال ${time}.`,
   notYou: 'إذا لم تكن أنت من طلب ذلك، فلا حاجة إلى أن تفعل شيئًا.',
-  sentBy: (shop) => `أُرسلت هذه الرسالة نيابةً عن ${shop}.`,
+  sentBy: (shop) => `أُرسلت هذه الرسالة نيابةً عن ${sentenceEnd(shop)}`,
 
   confirmedSubject: (number, shop) => `طلبك رقم ${number} من ${shop}`,
   confirmedHeading: 'شكرًا لطلبك',
@@ -53,7 +54,7 @@ export const ar: Catalog = {
   invitationSubject: (shop) => `دعوة للانضمام إلى ${shop}`,
   invitationHeading: (shop) => `اعمل مع ${shop}`,
   invitationText: (shop, role) => `أنت مدعو للانضمام إلى فريق ${shop} بصفة ${role}.`,
-  invitedBy: (who) => `الدعوة من ${who}.`,
+  invitedBy: (who) => `الدعوة من ${sentenceEnd(who)}`,
   invitationButton: 'قبول الدعوة',
   roles: { OWNER: 'مالك', MANAGER: 'مدير', FULFILMENT: 'مسؤول عن الشحن', READ_ONLY: 'قارئ' },
   accountChangedSubject: (shop) => `جرى تغيير حسابك لدى ${shop}`,

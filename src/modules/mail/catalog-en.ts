@@ -1,3 +1,5 @@
+import { sentenceEnd } from '../../lib/names.ts'
+
 /** English, and with it which sentences there are: `Catalog` is made of it, so that one that a language lacks does not compile. */
 export const en = {
   orderTitle: (number: number) => `Order ${number}`,
@@ -15,7 +17,7 @@ export const en = {
   linkHelp: 'If the button does not work, open this address:',
   goodFor: (time: string) => `The link works once, within ${time}.`,
   notYou: 'If this was not you, you need not do anything.',
-  sentBy: (shop: string) => `Sent on behalf of ${shop}.`,
+  sentBy: (shop: string) => `Sent on behalf of ${sentenceEnd(shop)}`,
 
   confirmedSubject: (number: number, shop: string) => `Your order ${number} at ${shop}`,
   confirmedHeading: 'Thank you for your order',

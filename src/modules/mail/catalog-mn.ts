@@ -1,3 +1,4 @@
+import { sentenceEnd } from '../../lib/names.ts'
 import type { Catalog } from './catalog-en.ts'
 
 /** Mongolian, in Cyrillic. */
@@ -55,7 +56,7 @@ export const mn: Catalog = {
   invitationSubject: (shop) => `Таныг ${shop} дэлгүүрт урьж байна`,
   invitationHeading: (shop) => `${shop} дэлгүүрт хамтран ажиллах`,
   invitationText: (shop, role) => `Таныг ${shop} дэлгүүрийн багт ${role} эрхээр урьж байна.`,
-  invitedBy: (who) => `Урьсан хүн: ${who}.`,
+  invitedBy: (who) => `Урьсан хүн: ${sentenceEnd(who)}`,
   invitationButton: 'Урилгыг хүлээн авах',
   roles: { OWNER: 'эзэмшигч', MANAGER: 'менежер', FULFILMENT: 'илгээмж хариуцагч', READ_ONLY: 'зөвхөн харах' },
   accountChangedSubject: (shop) => `${shop} дэлгүүр дэх таны бүртгэл өөрчлөгдлөө`,

@@ -97,6 +97,22 @@ export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, lines
   await tellFulfilled(tx, deps, after, undefined)
 }
 
+/**
+ * A parcel as its shop reads it.
+ * @returns the parcel with its version
+ * @throws AppError NOT_FOUND
+ */
+export async function readFulfilment(
+  { orderStore, db }: OrderDeps,
+  { shopId, orderId, fulfilmentId }: { shopId: string; orderId: string; fulfilmentId: string },
+): Promise<FulfilmentView & { version: number }> {
+  if ((await orderStore.find(orderId))?.shopId !== shopId) throw noSuchOrder()
+  const parcels = await orderStore.parcelsOf(db.read, orderId)
+  const parcel = parcels.find(({ id }) => id === fulfilmentId)
+  if (!parcel) throw new AppError('NOT_FOUND', 'No such fulfilment')
+  return versioned(parcel)
+}
+
 /** What is corrected of a parcel: null takes it away, undefined leaves it. */
 export type Correction = { readonly trackingNumber?: string | null | undefined; readonly carrier?: string | null | undefined }
 

@@ -16,6 +16,7 @@ import {
   noteOrder,
   type OrderDeps,
   orderRows,
+  readFulfilment,
   readOrder,
   readRefund,
   refundOrder,
@@ -207,6 +208,20 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           summary: 'Note that a part of an order was sent',
           description:
             'Of one that is CONFIRMED; lines that need no shipping are noted like the others. It stays CONFIRMED and PARTIALLY_FULFILLED until all that was not refunded is sent, then it is FULFILLED: by the last parcel, or by the refund of what was still to be sent. A refund of units takes those first that were not sent; while it is PENDING they cannot be sent, and the order is not FULFILLED. Whoever sends a unit back while others are still to be sent is refunded by `amount`, so that those are sent all the same. An order of which something was sent cannot be cancelled. 409 for more of a line than is left of it (`unfulfilledQuantity`), and for an order in more than 100 parcels; the hundredth takes all that is left.',
+        },
+      },
+    )
+    .get(
+      '/v2/orders/:id/fulfilments/:fulfilmentId',
+      ({ params: { id: orderId, fulfilmentId }, shop }) => readFulfilment(deps, { shopId: shop.id, orderId, fulfilmentId }),
+      {
+        access: 'orderRead',
+        versioned: true,
+        params: FulfilmentIdParams,
+        response: { 200: FulfilmentRecord, ...errorResponses(401, 403, 404) },
+        detail: {
+          summary: 'A fulfilment of an order',
+          description: 'As the order shows it, with the `ETag` by which its tracking is corrected.',
         },
       },
     )

@@ -3,6 +3,7 @@ export {
   assertNoFactor,
   beginFactor,
   confirmFactor,
+  factorOf,
   hasFactor,
   passFactor,
   removeFactor,

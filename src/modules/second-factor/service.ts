@@ -90,9 +90,18 @@ export async function confirmFactor(
   return { recoveryCodes }
 }
 
+/** What somebody is told of their second factor: whether logins ask for its codes, and how many recovery codes were not used yet. */
+export async function factorOf(
+  { secondFactorStore }: SecondFactorDeps,
+  userId: string,
+): Promise<{ enabled: boolean; recoveryCodesLeft: number }> {
+  const factor = await secondFactorStore.find(userId)
+  const enabled = Boolean(factor?.confirmedAt)
+  return { enabled, recoveryCodesLeft: enabled && factor ? factor.recoveryHashes.length : 0 }
+}
+
 /** Whether logins of somebody ask for a code. */
-export const hasFactor = async ({ secondFactorStore }: SecondFactorDeps, userId: string): Promise<boolean> =>
-  Boolean((await secondFactorStore.find(userId))?.confirmedAt)
+export const hasFactor = async (deps: SecondFactorDeps, userId: string): Promise<boolean> => (await factorOf(deps, userId)).enabled
 
 /**
  * Asks whoever knows a password for the code besides, where the account has a second factor, and takes the code: none is taken twice, in

@@ -1,9 +1,14 @@
 /** The audit trail as super admins read it. */
 import { describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import { type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
+import type { Reader } from '../../../db/engine.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { dayMs } from '../../../src/lib/day.ts'
-import type { AuditRow } from '../../../src/modules/audit/domain.ts'
+import { type AuditRow, soughtOf } from '../../../src/modules/audit/domain.ts'
 import { exportAudit } from '../../../src/modules/audit/service.ts'
+import { auditStore } from '../../../src/modules/audit/store.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok } from '../../support/selling.ts'
 
@@ -129,6 +134,142 @@ describe('GET /admin/audit', () => {
     expect(ok(await list(within)).body).toMatchObject({ total: 10_000, totalCapped: true, pages: 500 })
     expect(await ids(`${within}&limit=2&page=5001`)).toEqual([])
     expect(await ids(`${within}&actor=mer_2&action=blog.changed`)).toEqual([10_001])
+  })
+})
+
+describe('searching the audit trail', () => {
+  const planted = [
+    row(1, { actor: 'mer_2', action: 'product.created', subject: 'prod_1' }),
+    row(2, { action: 'product.changed', subject: 'prod_1', requestId: 'req-2' }),
+    row(3, { action: 'product.changed', subject: 'prod_2', at: start + 1 }),
+    row(4, { action: 'production.begun', subject: 'shop_2', shopId: 'shop_2' }),
+    row(5, { action: 'kyb.filed', actor: 'mer_2', subject: 'mer_2', requestId: null, at: start + dayMs }),
+    row(6, { action: 'kyb.approved', actor: 'usr_1', subject: 'kyb_1', shopId: null, requestId: 'req-6', at: start + 2 * dayMs }),
+  ]
+
+  test('an id finds what it did, what was done to it and in it, once each; a request what it did; an action those that begin so', async () => {
+    await using app = await testApp()
+    const { ids } = await trailOf(app)
+    await insert(app, planted)
+    const found = (q: string, more = '') => ids(`${within}&q=${encodeURIComponent(q)}${more}`)
+    expect(await found('mer_2')).toEqual([5, 1])
+    expect(await found('prod_1')).toEqual([2, 1])
+    expect(await found('shop_2')).toEqual([4])
+    expect(await found('req-2')).toEqual([2])
+    expect(await found(' req-6 ')).toEqual([6])
+    expect(await found('product.')).toEqual([2, 3, 1])
+    expect(await found('product')).toEqual([4, 2, 3, 1])
+    expect(await found('product.changed')).toEqual([2, 3])
+    expect(await found('kyb.f')).toEqual([5])
+    for (const nothing of ['Product', 'prod_', 'eq-2', '%', 'product%', '_yb.filed', 'mer_2 ', 'zebra']) {
+      expect([nothing, await found(nothing)]).toEqual([nothing, nothing.trim() === 'mer_2' ? [5, 1] : []])
+    }
+    expect(await found('', '&limit=2')).toEqual([6, 5])
+    expect(await found('product', '&limit=2')).toEqual([4, 2])
+    expect(await found('product', '&limit=2&page=2')).toEqual([3, 1])
+    expect(await found('product.', '&actor=mer_2')).toEqual([1])
+    expect(await found('mer_2', '&action=kyb.filed')).toEqual([5])
+    expect(await found('prod_1', '&subject=prod_2')).toEqual([])
+    expect(await ids('from=2026-01-02&to=2026-01-02&q=mer_2')).toEqual([5])
+    expect(await ids('from=2026-01-02&to=2026-01-03&q=k')).toEqual([6, 5])
+  })
+
+  test('an e-mail address finds what its account did, whatever its capitals, and nothing where nobody has it', async () => {
+    await using app = await testApp()
+    const { ids, list } = await trailOf(app)
+    const merchant = await app.merchant()
+    await insert(app, [row(1, { actor: merchant.id }), row(2, { subject: merchant.id }), row(3)])
+    const typed = encodeURIComponent(merchant.email.toUpperCase())
+    expect(await ids(`${within}&q=${typed}`)).toEqual([2, 1])
+    expect(ok(await list('q=nobody@example.com')).body).toMatchObject({ data: [], total: 0, pages: 0 })
+    expect(ok(await list(`${within}&q=@`)).body.total).toBe(0)
+  })
+
+  test('as many are counted and reached as of any list, where several ways find the same rows too', async () => {
+    await using app = await testApp()
+    const { list, ids } = await trailOf(app)
+    await insert(
+      app,
+      Array.from({ length: 10_001 }, (_, nth) =>
+        row(nth, { actor: 'mer_9', subject: 'mer_9', action: nth % 2 ? 'blog.changed' : 'blog.removed' }),
+      ),
+    )
+    for (const q of ['mer_9', 'blog.']) {
+      expect(ok(await list(`${within}&q=${q}`)).body).toMatchObject({ total: 10_000, totalCapped: true, pages: 500 })
+      expect(await ids(`${within}&q=${q}&limit=2&page=5000`)).toEqual([2, 1])
+      expect(await ids(`${within}&q=${q}&limit=2&page=5001`)).toEqual([])
+      expect(ok(await list(`from=2025-12-01&to=2025-12-31&q=${q}`)).body.total).toBe(0)
+    }
+    expect(ok(await list(`${within}&q=blog.r`)).body).toMatchObject({ total: 5_001 })
+    expect(ok(await list(`${within}&q=blog.r&actor=mer_9`)).body).toMatchObject({ total: 5_001 })
+  })
+
+  test('what is found is answered as CSV, newest first, and all of it', async () => {
+    await using app = await testApp()
+    const { token } = await app.superAdmin()
+    await insert(app, [
+      ...planted,
+      ...Array.from({ length: 1_200 }, (_, nth) => row(100 + nth, { action: 'cart.changed', at: start + Math.floor(nth / 7) })),
+    ])
+    const csv = async (query: string) => {
+      const answer = await app.call('GET', `/admin/audit?${within}&${query}`, { token, headers: { accept: 'text/csv' } })
+      return { answer, rows: answer.status === 200 ? (parse(answer.text, { columns: true }) as Record<string, string>[]) : [] }
+    }
+    const { answer, rows } = await csv('q=product.&limit=1')
+    expect([
+      answer.status,
+      answer.headers.get('content-type'),
+      answer.headers.get('content-disposition'),
+      answer.headers.get('vary'),
+    ]).toEqual([200, 'text/csv; charset=utf-8', 'attachment; filename="audit.csv"', 'accept'])
+    expect(rows.map(({ id }) => Number(id?.slice(4)))).toEqual([2, 3, 1])
+    expect(rows[2]).toEqual({
+      ...{ id: row(1).id, at: '2026-01-01T00:00:00.001Z', actor: 'mer_2', action: 'product.created', subject: 'prod_1', shopId: 'shop_1' },
+      ...{ address: '203.0.113.7', requestId: 'request', before: '{"title":"News"}', after: '{"title":"Old news"}' },
+    })
+    for (const query of ['q=cart.', 'action=cart.changed'])
+      expect((await csv(query)).rows.map(({ id }) => Number(id?.slice(4)))).toEqual(Array.from({ length: 1_200 }, (_, nth) => 1_299 - nth))
+    expect((await csv('q=nobody@example.com')).rows).toEqual([])
+    expect((await app.call('GET', '/admin/audit?from=2026-02-30', { token, headers: { accept: 'text/csv' } })).status).toBe(400)
+  })
+
+  test('no search looks through the trail: each way of it goes by an index', async () => {
+    await using app = await testApp()
+    await insert(
+      app,
+      Array.from({ length: 3_000 }, (_, nth) =>
+        row(nth, {
+          action: nth % 100 ? `a${nth % 60}.done` : 'blog.changed',
+          actor: `mer_${nth}`,
+          subject: `blog_${nth}`,
+          shopId: `shop_${nth}`,
+          requestId: `r-${nth}`,
+        }),
+      ),
+    )
+    const asked: SQL[] = []
+    const { read } = app.deps.db
+    // The statements of the store itself, as it builds them.
+    const watched = {
+      select: read.select.bind(read),
+      rows(query: SQL) {
+        asked.push(query)
+        return read.rows(query)
+      },
+    } as unknown as Reader
+    await auditStore.list(watched, { sought: soughtOf('blog.c'), since: start }, { page: 1, limit: 20, offset: 40 })
+    await auditStore.list(watched, { sought: soughtOf('mer_7') }, { page: 1, limit: 20, offset: 0 })
+    expect(asked).toHaveLength(5)
+    if (engine === 'postgres') await read.rows(sql`analyze audit_log`)
+    for (const query of asked) {
+      const told =
+        engine === 'sqlite'
+          ? (await read.rows<{ detail: string }>(sql`explain query plan ${query}`)).map(({ detail }) => detail)
+          : (await read.rows<{ 'QUERY PLAN': string }>(sql`explain ${query}`)).map((one) => one['QUERY PLAN'])
+      const looks = told.filter((one) => /(SCAN|SEARCH|Scan) .*audit_log/.test(one))
+      expect(looks.length).toBeGreaterThan(0)
+      for (const look of looks) expect(look).toMatch(/^SEARCH audit_log USING |Index (Only )?Scan|Bitmap (Heap|Index) Scan/)
+    }
   })
 })
 

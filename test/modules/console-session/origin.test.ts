@@ -146,6 +146,17 @@ describe('another page', () => {
   })
 })
 
+test('a page of a name that somebody lets point here finds no session, keeps none by http, and ALLOWED_HOSTS refuses it', async () => {
+  await using s = await known()
+  const rebound = { origin: 'http://evil.example', host: 'evil.example' }
+  expect((await post(s.app, undefined, rebound)).status).toBe(401)
+  const answer = await s.from(rebound.origin, rebound.host)
+  expect([answer.status, cookieOf(answer).name, cookieOf(answer).rest]).toEqual([200, '__Secure-souk_console', secureRest])
+  await using named = await known({ ALLOWED_HOSTS: 'localhost,souk.example.com' })
+  expectForbiddenHost(await named.from(rebound.origin, rebound.host))
+})
+const expectForbiddenHost = ({ status, body }: Answer) => expect([status, body.message]).toEqual([400, 'host (header): not served here'])
+
 test('what is refused is told what to do about it', async () => {
   await using s = await known()
   const { body } = await s.from('https://souk.example.com', '127.0.0.1:3000')

@@ -240,20 +240,65 @@ describe('the cookie alone', () => {
     expect((await refresh(data.refreshToken)).status).toBe(401)
   })
 
-  test('a cookie that is made up, cut, empty, of another name or there twice is 401 and removed, where it was ours', async () => {
+  test('a cookie that is made up, cut, empty, of another name or there twice is 401 and removed, where it was one', async () => {
     await using s = await loggedIn()
     const { name, value } = cookieOf(s.answer)
     for (const made of ['x', value.slice(0, -1), 'a'.repeat(64)]) {
       const answer = await resume(s.app, `${name}=${made}`)
       expect([answer.status, removed(answer), answer.headers.get('cache-control')]).toEqual([401, true, 'no-store'])
     }
-    const strange = [`${name}=`, `other=${value}`, `__Secure-souk_console=${value}`, `${name}=${value}; ${name}=x`, `${name}="${value}"`]
+    const strange = [`${name}=`, `other=${value}`, `__Secure-souk_console=${value}`, `${name}="${value}"`]
     for (const cookie of strange) {
       const answer = await resume(s.app, cookie)
       expect([cookie, answer.status, answer.headers.has('set-cookie')]).toEqual([cookie, 401, false])
     }
     expect((await post(s.app)).status).toBe(401)
     expect((await resume(s.app, `a=b; ${s.cookie};c=d`)).status).toBe(200)
+  })
+
+  test('a cookie that is there twice counts as none, and all of that name are removed, of every path and domain it may have come from', async () => {
+    await using s = await loggedIn()
+    const { name, value } = cookieOf(s.answer)
+    const twice = `${name}=${value}; ${name}=x`
+    const refused = await resume(s.app, twice)
+    const paths = ['/', '/console', '/console/', '/console/session']
+    const expected = paths.map((one) => `${name}=; Path=${one}; Max-Age=0; HttpOnly; SameSite=Strict`)
+    expect([refused.status, refused.headers.getSetCookie()]).toEqual([401, expected])
+    // The session was not spent; a login sets its own behind what removes the others, and ends what it replaces.
+    const { email, password } = s
+    const again = await post(s.app, { email, password }, { cookie: twice })
+    expect([again.status, again.headers.getSetCookie().slice(0, -1)]).toEqual([200, expected])
+    expect(again.headers.getSetCookie().at(-1)).toStartWith(`${name}=`)
+    expect(again.headers.getSetCookie().at(-1)).toContain('Max-Age=7200')
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+    expect((await resume(s.app, String(again.headers.getSetCookie().at(-1)?.split(';')[0]))).status).toBe(200)
+  })
+
+  test('a login beside one cookie that something else has set removes that, so that there are not two from then on', async () => {
+    await using s = await loggedIn()
+    const { name } = cookieOf(s.answer)
+    const again = await post(s.app, { email: s.email, password: s.password }, { cookie: `${name}=x` })
+    expect(again.headers.getSetCookie().map((one) => one.split(';')[1])).toEqual(
+      ['/', '/console', '/console/', path, path].map((one) => ` Path=${one}`),
+    )
+  })
+
+  test('who logs out with a cookie that is there twice is out, and all of them are gone', async () => {
+    await using s = await loggedIn()
+    const { name, value } = cookieOf(s.answer)
+    const gone = await end(s.app, `${name}=x; ${name}=${value}`)
+    expect([gone.status, gone.headers.getSetCookie().length]).toEqual([204, 5])
+    expect((await resume(s.app, s.cookie)).status).toBe(401)
+  })
+
+  test('by TLS what a site beside us has set for the whole domain is removed, too', async () => {
+    await using s = await loggedIn()
+    const headers = { origin: 'https://souk.shop.example', host: 'souk.shop.example' }
+    const refused = await resume(s.app, '__Secure-souk_console=a; __Secure-souk_console=b', headers)
+    const ofRoot = (domain: string) => `__Secure-souk_console=; Path=/;${domain} Max-Age=0; HttpOnly; SameSite=Strict; Secure`
+    expect(refused.status).toBe(401)
+    expect(refused.headers.getSetCookie()).toHaveLength(12)
+    expect(refused.headers.getSetCookie().slice(0, 3)).toEqual(['', ' Domain=souk.shop.example;', ' Domain=shop.example;'].map(ofRoot))
   })
 
   test('an access token and a customer’s refresh token are no cookie, and the customer’s session stays', async () => {

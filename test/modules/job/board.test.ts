@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
 import type { JobName } from '../../../src/core/job-table.ts'
+import { listJobs } from '../../../src/modules/job/index.ts'
 import { startOfTime, type TestApp, type TestAppOptions, testApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
 
@@ -91,7 +92,7 @@ test('operators read of every job how it stands, its last run and its next, and 
   }
   const before = await read()
   expect(before['forget']).toEqual({
-    ...{ name: 'forget', state: 'idle', idleBecause: null, everyProcess: false, schedule: '0 */10 * * * *', lastRun: null },
+    ...{ name: 'forget', state: 'idle', idleBecause: null, everyProcess: false, schedule: '0 */10 * * * *', lastRun: null, lastRuns: [] },
     ...{ lastSuccessAt: null, runningSince: null, nextRun: '2026-01-06T12:10:00.000Z', requestedAt: null },
     holder: one.app.deps.processName,
   })
@@ -116,6 +117,44 @@ test('operators read of every job how it stands, its last run and its next, and 
     'souk_job_stuck{job_name="forget"} 0',
   ])
     expect(text).toContain(`${line}\n`)
+})
+
+test('the last runs of a job are kept with its row, and of older ones those that went wrong, a few of each', async () => {
+  let nth = 0
+  await using one = await worker({
+    async does() {
+      nth += 1
+      return nth % 10 === 1 ? { result: 'FAILED', error: new Error(`run ${nth} ${'x'.repeat(900)}`) } : fine
+    },
+  })
+  const runs = async () => (await listJobs(one.app.deps)).find(({ name }) => name === 'forget')?.lastRuns ?? []
+  for (let run = 0; run < 12; run++) {
+    await one.board.tick('forget')
+    await one.passes(10 * minute)
+  }
+  const first = await runs()
+  expect(first.map(({ result }) => result)).toEqual([...[...'OFOOOOOOOOOF'].map((one) => (one === 'O' ? 'OK' : 'FAILED'))])
+  expect(first[0]).toEqual({
+    startedAt: '2026-01-06T13:50:00.000Z',
+    endedAt: '2026-01-06T13:50:00.000Z',
+    durationMs: 0,
+    result: 'OK',
+    error: null,
+  })
+  expect(first[11]?.error).toBe(`Error: run 1 ${'x'.repeat(187)}`)
+  for (let run = 0; run < 80; run++) {
+    await one.board.tick('forget')
+    await one.passes(10 * minute)
+  }
+  const later = await runs()
+  expect(later.map(({ error }) => error?.slice(7, 13).trim() ?? null)).toEqual([
+    ...[null, 'run 91', ...Array(9).fill(null), 'run 81', ...Array(3).fill(null)],
+    ...['run 71', 'run 61', 'run 51', 'run 41', 'run 31'],
+  ])
+  // What is in the database is the same, for another process.
+  await one.board.stop()
+  const row = await one.app.deps.jobStore.find(one.app.deps.db.read, 'forget')
+  expect(row?.lastRuns).toHaveLength(20)
 })
 
 test('a job to which the settings leave nothing is off with the reason, runs not by itself, and cannot be asked to: no run of it is called fine', async () => {

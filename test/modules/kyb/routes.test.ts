@@ -133,6 +133,24 @@ describe('filing', () => {
     ])
   })
 
+  test('those that wait longest come first where one asks so', async () => {
+    await using app = await testApp()
+    const operator = await app.superAdmin()
+    const ids: string[] = []
+    for (let nth = 0; nth < 5; nth++) ids.push((await filed(app, await app.merchant())).id)
+    ok(await decide(app, operator, ids[1] ?? '', { decision: 'REJECTED' }))
+    const listed = async (query: string) => {
+      const { body } = ok(await app.call('GET', `/admin/kyb?${query}`, { token: operator.token }))
+      return [body.data.map(({ id }: { id: string }) => ids.indexOf(id)), body.total]
+    }
+    expect(await listed('status=PENDING&sort=oldest&limit=2')).toEqual([[0, 2], 4])
+    expect(await listed('status=PENDING&sort=oldest&limit=2&page=2')).toEqual([[3, 4], 4])
+    expect(await listed('sort=oldest')).toEqual([[0, 1, 2, 3, 4], 5])
+    expect(await listed('sort=newest')).toEqual([[4, 3, 2, 1, 0], 5])
+    expect(await listed('status=PENDING')).toEqual([[4, 3, 2, 0], 4])
+    expect((await app.call('GET', '/admin/kyb?sort=name', { token: operator.token })).status).toBe(400)
+  })
+
   test('of many who file for one merchant at once, one does', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()

@@ -33,6 +33,27 @@ async function fetched(app: TestApp, token: string, path: string) {
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
+test('what was handed in is told by its key, to its owner alone, and as it is now', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, operator, id } = await borrower(app)
+  const list = (token: string, of = id) => app.call('GET', `/lending-application/${of}/documents`, { token })
+  expect((await list(merchant.token)).body).toEqual({ data: [] })
+  const lease = (await put(app, merchant.token, id, 'proof_of_address', png, { type: 'image/png', name: 'first.png' })).body
+  const passport = (await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })).body
+  expect((await list(merchant.token)).body).toEqual({ data: [passport, lease] })
+  const another = (await put(app, merchant.token, id, 'proof_of_address', pdf(), { name: 'second.pdf' })).body
+  expect((await list(merchant.token)).body.data.map(({ originalName }: { originalName: string | null }) => originalName)).toEqual([
+    null,
+    'second.pdf',
+  ])
+  expect((await list(merchant.token)).body.data[1]).toEqual(another)
+  await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })
+  expect((await list(merchant.token)).body.data).toEqual([another])
+  expect((await list((await borrower(app)).merchant.token)).status).toBe(404)
+  expect((await list(merchant.token, 'loan_none')).status).toBe(404)
+  expect((await list(operator.token)).status).toBe(403)
+})
+
 const stores = {
   'the data directory': async () => ({ settings: {}, [Symbol.asyncDispose]: async () => undefined }),
   'an S3-compatible store': async () => startS3(),

@@ -41,6 +41,16 @@ const hostile = fc.oneof(
 )
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? []
 
+test('a shop whose name ends with a full stop gets no second one', () => {
+  for (const language of mailLanguages)
+    for (const template of templateNames) {
+      const { html, text } = rendered(template, sampleData('USD')[template], lookWith('Acme Co.', language), links)
+      for (const said of [html, text]) expect([language, template, /Acme Co\.\./.test(said)]).toEqual([language, template, false])
+    }
+  const { text } = rendered('order-confirmed', sampleData('USD')['order-confirmed'], lookWith('Acme'), links)
+  expect(text).toContain('Sent on behalf of Acme.')
+})
+
 test('whatever titles, names and numbers hold, no mail has another tag by it, a line more in its subject, or what turns text around', () => {
   fc.assert(
     fc.property(

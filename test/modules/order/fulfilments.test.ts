@@ -387,6 +387,23 @@ describe('the tracking of a parcel', () => {
     await nothingIsWrong(app)
   })
 
+  test('is read with the version that a correction is of, by its shop alone', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const other = await sellingIn(app)
+    const { orderId, fulfilmentId, path } = await sentOf(shop)
+    const another = await sentOf(shop)
+    const first = ok(await shop.get(path))
+    expect(first.body).toEqual((await shop.order(orderId)).fulfilments[0])
+    const etag = first.headers.get('etag') ?? ''
+    const corrected = ok(await shop.patch(path, { carrier: 'Post' }, { 'if-match': etag }))
+    expect((await shop.patch(path, { carrier: 'Ship' }, { 'if-match': etag })).status).toBe(412)
+    const second = ok(await shop.get(path))
+    expect([second.text, second.headers.get('etag')]).toEqual([corrected.text, corrected.headers.get('etag')])
+    expect((await shop.get(`/v2/orders/${another.orderId}/fulfilments/${fulfilmentId}`)).status).toBe(404)
+    expect((await other.get(path)).status).toBe(404)
+  })
+
   test('is found under its own order alone, and of its own shop, and is corrected a hundred times at most', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)

@@ -112,11 +112,31 @@ describe('beginning a second factor', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
+  for (const who of ['merchant', 'superAdmin'] as const)
+    test(`a ${who} is told whether it is on, and how many recovery codes are left`, async () => {
+      await using app = await testApp()
+      const person: Person = await app[who]()
+      const told = async (token = person.token) => (await app.call('GET', '/auth/totp', { token })).body
+      const off = { enabled: false, recoveryCodesLeft: 0 }
+      expect(await told()).toEqual(off)
+      await begunTotp(app, person.token)
+      expect(await told()).toEqual(off)
+      const { recoveryCodes } = await confirmedTotp(app, person.token)
+      expect(await told()).toEqual({ enabled: true, recoveryCodesLeft: 10 })
+      const { body } = await logIn(app, person, recoveryCodes[0])
+      expect(await told(body.data.accessToken)).toEqual({ enabled: true, recoveryCodesLeft: 9 })
+      expect(await told((await app.merchant()).token)).toEqual(off)
+      expect((await app.call('GET', '/auth/totp', {})).status).toBe(401)
+      expect((await remove(app, person, { password: person.password, code: recoveryCodes[1] })).status).toBe(204)
+      expect(await told()).toEqual(off)
+    })
+
   test('customers and keys have none', async () => {
     await using app = await testApp()
     const { shop, secretKey } = await app.merchant()
     const { token } = await customerIn(app, shop)
     for (const [method, path] of [
+      ['GET', '/auth/totp'],
       ['POST', '/auth/totp'],
       ['POST', '/auth/totp/confirm'],
       ['DELETE', '/auth/totp'],

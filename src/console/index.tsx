@@ -4,6 +4,7 @@ import { watchEvents } from './lib/live.ts'
 import { begin, watchSession } from './lib/session.ts'
 import { checkVersion } from './lib/version.ts'
 import { language, wordsLoaded } from './lib/words.ts'
+import { screenAt } from './screens.ts'
 import { App } from './shell/app.tsx'
 import './style.css'
 
@@ -23,8 +24,9 @@ function isReadable(path: string): boolean {
 }
 if (!isReadable(location.pathname)) history.replaceState(null, '', '/console')
 
-// Who is there is asked while the words are on their way.
+// Who is there is asked while the words, and the screen of this address, are on their way.
 void begin()
+screenAt(location.pathname)?.component.preload?.()
 watchSession()
 watchLeaving()
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && checkVersion())

@@ -1,4 +1,5 @@
 /** Every screen of the console: the menu, the palette and the addresses come from here, and the tests go through it. */
+import { exec } from 'preact-iso/router'
 import { type Screen, screen } from './lib/screen.tsx'
 
 const owners = ['OWNER'] as const
@@ -371,3 +372,6 @@ export const screens: readonly Screen[] = [
   },
   { path: '/account', area: 'account', component: screen(() => import('./screens/account/index.tsx')) },
 ]
+
+/** The screen that an address shows; undefined where there is none. */
+export const screenAt = (pathname: string): Screen | undefined => screens.find(({ path }) => exec(pathname, `/console${path}`))

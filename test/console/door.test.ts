@@ -51,3 +51,37 @@ test('a screen that cannot be loaded says so, and comes when the server is there
   await visitor.until(`document.querySelector('main h1')?.textContent === 'Discounts' || ${again}`, 'the screen')
   await visitor.heading('Discounts')
 })
+
+test('a screen that does not come while somebody logs in takes nothing from them, and comes by itself once they are in', async ({
+  open,
+  app,
+}) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}`
+  const before = await open({ as: shop, at: `${at}/orders` })
+  await before.heading('Orders')
+  await before.settled()
+  const known = new Set(before.requests())
+  await before.press('Discounts')
+  await before.heading('Discounts')
+  const parts = before.requests().flatMap((one) => (known.has(one) ? [] : (/^GET (\/console\/assets\/\S+\.js) /.exec(one)?.[1] ?? [])))
+  expect(parts).not.toEqual([])
+
+  const visitor = await open()
+  await visitor.heading('Log in to souk')
+  const block = (urls: readonly string[]) => visitor.page.command('Network.setBlockedURLs', { urls })
+  await block(parts.map((part) => `*${part}`))
+  visitor.expects(/^GET \/console\/assets\/\S+\.js inspector/)
+  await visitor.page.evaluate('globalThis.isBefore = true')
+  await visitor.go(`${at}/discounts`)
+  await visitor.until(`!globalThis.isBefore && document.querySelector('input[type=password]') !== null`, 'the login of that screen')
+  await visitor.fill('E-mail address', shop.email)
+  await visitor.settled()
+  expect(await visitor.page.evaluate(`performance.getEntriesByType('navigation')[0].type`)).toBe('navigate')
+  expect(await visitor.value('E-mail address')).toBe(shop.email)
+  await block([])
+  await visitor.fill('Password', shop.password)
+  await visitor.key('Enter')
+  await visitor.heading('Discounts')
+  expect(await visitor.page.evaluate(`performance.getEntriesByType('navigation')[0].type`)).toBe('navigate')
+})

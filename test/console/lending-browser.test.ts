@@ -83,6 +83,9 @@ test('documents are handed in, refused, taken back and fetched on a phone', asyn
   await visitor.there('Proof of address is handed in', {})
   await visitor.text('Хаяг «1».pdf')
   await visitor.text('1 of ')
+  // Not what this page has sent is told, but what is there.
+  await visitor.go(`${at}/${id}`)
+  await visitor.text('Хаяг «1».pdf, 2 MB, ')
   expect(await visitor.axe()).toEqual([])
   const downloads = await temporaryDir()
   await visitor.downloadsTo(downloads)
@@ -132,4 +135,23 @@ test('two who change an application at once see what differs', async ({ open, ap
   await visitor.press('Save mine over it', { role: 'button' })
   await visitor.there('Saved', {})
   expect((await app.call('GET', `/lending-application/${id}`, { token: borrower.token })).body.requestedTermMonths).toBe(24)
+})
+
+test('who withdraws what somebody else changed meanwhile sees it, and then withdraws that', async ({
+  open,
+  app,
+  data: { borrower, at },
+}) => {
+  const { id } = await completed(app, borrower)
+  const visitor = await open({ as: borrower, at: `${at}/${id}` })
+  await visitor.heading('Application')
+  await visitor.press('Withdraw', { role: 'button' })
+  ok(await app.call('PATCH', `/lending-application/${id}`, { token: borrower.token, body: { requestedTermMonths: 36 } }))
+  visitor.expects(/POST \/lending-application\/\S+\/withdraw 412/)
+  await visitor.press('Withdraw', { role: 'button', within: 'Withdraw this application' })
+  await visitor.text('did not work')
+  await visitor.until(`[...document.querySelectorAll('input')].some(({ value }) => value === '36')`, 'what is there by now')
+  await visitor.press('Withdraw', { role: 'button', within: 'Withdraw this application' })
+  await visitor.there('It is withdrawn', {})
+  expect((await app.call('GET', `/lending-application/${id}`, { token: borrower.token })).body.status).toBe('WITHDRAWN')
 })

@@ -1,16 +1,40 @@
 /** What an owner sees to now and then, in a real browser: webhooks, staff, mails, the business behind the shop, one's own account. */
 import { expect } from 'bun:test'
+import decodeQR from 'qr/decode.js'
 import { consoleTests } from '../support/console-tests.ts'
+import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { approved } from '../support/kyb.ts'
 import { ok } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
-import { codeAt } from '../support/totp.ts'
+import { begunTotp, codeAt } from '../support/totp.ts'
 import { deliver, endpointOf, loopbackAllowed, receiver, tell } from '../support/webhooks.ts'
 
 const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
 const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
 
 const { test } = consoleTests({ settings: { LENDING_PLATFORM_ENABLED: 'false', ...loopbackAllowed } })
+
+/** What a camera reads where something is shown. */
+async function readCode({ page }: ConsoleVisitor, selector: string): Promise<string> {
+  const clip = await page.evaluate(`(() => {
+    const one = document.querySelector('${selector}')
+    one.scrollIntoView({ block: 'center' })
+    const { x, y, width, height } = one.getBoundingClientRect()
+    return { x: x + scrollX, y: y + scrollY, width, height, scale: 1 }
+  })()`)
+  const { data: png } = (await page.command('Page.captureScreenshot', { format: 'png', clip, captureBeyondViewport: true })) as {
+    data: string
+  }
+  const seen = (await page.evaluate(`(async () => {
+    const bytes = Uint8Array.from(atob('${png}'), (one) => one.charCodeAt(0))
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+    const { width, height } = bitmap
+    const context = new OffscreenCanvas(width, height).getContext('2d')
+    context.drawImage(bitmap, 0, 0)
+    return { width, height, data: [...context.getImageData(0, 0, width, height).data] }
+  })()`)) as { width: number; height: number; data: number[] }
+  return decodeQR({ ...seen, data: Uint8Array.from(seen.data) }, { timeLimit: 60_000 })
+}
 
 test('an endpoint is registered by the keyboard, and its secret is shown once', async ({ open, app, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/webhooks` })
@@ -60,6 +84,21 @@ test('a delivery that was given up is sent again on a phone, and what comes back
   await visitor.text('Delivered')
   expect(server.received).toHaveLength(2)
   expect(new Set(server.received.map(({ headers }) => headers.get('webhook-id'))).size).toBe(1)
+})
+
+test('whoever is gone from the staff meanwhile is gone from the list once one presses anything of theirs', async ({ open, app, shop }) => {
+  const people = [await invited(app, shop, 'READ_ONLY'), await invited(app, shop, 'READ_ONLY')]
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
+  await visitor.heading('Staff')
+  const isListed = ({ email }: { email: string }) =>
+    `[...document.querySelectorAll('tr')].some(({ innerText }) => innerText.includes(${JSON.stringify(email)}))`
+  for (const [person, action] of people.map((one, place) => [one, place === 0 ? 'Remove' : 'Change the role'] as const)) {
+    await visitor.until(isListed(person), 'the row')
+    ok(await app.call('DELETE', `/shops/v2/staff/${person.id}`, { token: shop.token }), 204)
+    visitor.expects(`GET /shops/v2/staff/${person.id} 404`)
+    await visitor.press(`${action} : ${person.email}`, { role: 'button' })
+    await visitor.until(`!${isListed(person)}`, 'no row')
+  }
 })
 
 test('somebody is invited by the keyboard, gets another role and is removed', async ({ open, app, shop }) => {
@@ -231,9 +270,17 @@ test('a second factor is set up on a phone, shows its codes once, and is turned 
   await visitor.heading('Orders')
   await visitor.go('account')
   await visitor.heading('Your account')
+  expect(await visitor.all('button', { within: 'Second factor' })).toEqual(['Set it up'])
   await visitor.keyPress('Set it up', { role: 'button' })
   await visitor.text('otpauth://totp/')
-  expect(await visitor.axe()).toEqual([])
+  await visitor.there('QR code for the app', { role: 'image' })
+  const uri = await visitor.page.evaluate(`document.querySelectorAll('.copyable code')[1].textContent`)
+  for (const scheme of ['light', 'dark'] as const) {
+    await visitor.scheme(scheme)
+    expect(await visitor.axe()).toEqual([])
+    // As a camera has it: what is read of the picture is what an app is to know.
+    expect(await readCode(visitor, '.qr-code')).toBe(String(uri))
+  }
   const secret = await visitor.page.evaluate(`document.querySelector('.copyable code').textContent`)
   visitor.expects('POST /auth/totp/confirm 401')
   await visitor.keyFill('Code of the app', '000000')
@@ -253,6 +300,28 @@ test('a second factor is set up on a phone, shows its codes once, and is turned 
   await visitor.press('Turn it off', { role: 'button', within: dialog })
   await visitor.there('The second factor is off', {})
   expect((await app.call('GET', '/merchant/me', { token: shop.token })).status).toBe(401)
+})
+
+test('an operator sees at once that a second factor is on, with how many recovery codes are left', async ({ open, app, clock }) => {
+  const operator = await app.superAdmin()
+  const code = codeAt(await begunTotp(app, operator.token), clock.now())
+  const confirmed = ok(await app.call('POST', '/auth/totp/confirm', { token: operator.token, body: { code } }))
+  const recoveryCodes: string[] = confirmed.body.recoveryCodes
+  const use = async (one: string | undefined) =>
+    (await app.call('POST', '/merchant/login', { body: { email: operator.email, password: operator.password, code: one } })).status
+  expect(await use(recoveryCodes[0])).toBe(200)
+  const visitor = await open({ as: { ...operator, code: recoveryCodes[1] ?? '' }, at: 'net/jobs' })
+  await visitor.heading('Jobs')
+  await visitor.go('account')
+  await visitor.heading('Your account')
+  await visitor.text('8 recovery codes are left.')
+  expect(await visitor.all('button', { within: 'Second factor' })).toEqual(['Turn it off'])
+  expect(await visitor.axe()).toEqual([])
+  for (const one of recoveryCodes.slice(2, 7)) expect(await use(one)).toBe(200)
+  await visitor.go('net/jobs')
+  await visitor.heading('Jobs')
+  await visitor.go('account')
+  await visitor.text('3 recovery codes are left. Turn the second factor off and set it up again')
 })
 
 test('sessions are ended, one and all others', async ({ open, app }) => {

@@ -162,6 +162,9 @@ test('a job is run, is followed until it is over, and says why it failed', async
   await visitor.press('Run now: forget', { role: 'button' })
   await visitor.gone('the disk is full')
   await visitor.text('Succeeded')
+  await visitor.press(/^1 run before\s+forget$/)
+  await visitor.text('the disk is full')
+  expect(await visitor.axe()).toEqual([])
 })
 
 test('a processor is isolated after a question, and taken back at once', async ({ open, app, data: { operator } }) => {

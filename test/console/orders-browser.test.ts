@@ -109,7 +109,9 @@ test('a tracking number that two correct at once is not overwritten unseen', asy
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
   await visitor.press('Correct: Parcel 1')
   await visitor.fill('Tracking number', 'MINE')
-  ok(await selling.patch(`/v2/orders/${id}/fulfilments/${parcel}`, { trackingNumber: 'THEIRS' }))
+  const path = `/v2/orders/${id}/fulfilments/${parcel}`
+  ok(await selling.patch(path, { trackingNumber: 'THEIRS' }))
+  visitor.expects(`PATCH ${path} 412`)
   await visitor.press('Save', { role: 'button' })
   await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
   await visitor.text('THEIRS')
@@ -117,6 +119,17 @@ test('a tracking number that two correct at once is not overwritten unseen', asy
   await visitor.press('Save mine over it')
   await visitor.text('MINE')
   expect((await selling.order(id)).fulfilments).toMatchObject([{ trackingNumber: 'MINE' }])
+})
+
+test('one who corrects a parcel types at once', async ({ open, data: { selling } }) => {
+  const { id } = await bought(selling)
+  ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'WRONG' }))
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await visitor.keyPress('Correct: Parcel 1')
+  await visitor.keyboardAt('Tracking number', { role: 'textbox' })
+  await visitor.key('Escape')
+  await visitor.until(`!document.querySelector('dialog')`, 'no dialog')
+  await visitor.keyboardAt('Correct: Parcel 1')
 })
 
 test('an order is called off after a question, and the back button closes it', async ({ open, data: { selling } }) => {

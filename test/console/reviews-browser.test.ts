@@ -1,6 +1,6 @@
 /** An operator's day with businesses, loans, repayments and the audit trail, in a real browser. */
 import { expect } from 'bun:test'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestApp } from '../support/app.ts'
 import { consoleTests } from '../support/console-tests.ts'
@@ -71,6 +71,21 @@ test('a business is approved by the keyboard alone, after one has read what that
   await visitor.text('Nobody waits for a review')
 })
 
+test('who waits longest for a review comes first, with since when', async ({ open, app, data: { operator } }) => {
+  const names = ['First Tea LLC', 'Second Tea LLC', 'Third Tea LLC']
+  for (const legalName of names) await filed(app, await app.merchant(), { legalName })
+  const visitor = await open({ as: operator, at: 'net/kyb' })
+  await visitor.heading('Businesses to review')
+  await visitor.text('Who waits longest is first.')
+  expect((await visitor.all('link', { within: 'Businesses to review' })).filter((name) => names.includes(name))).toEqual(names)
+  expect(await visitor.all('columnheader')).toContain('Waiting since')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.go('net/kyb?status=all')
+  await visitor.text('Third Tea LLC')
+  const all = await visitor.all('link', { within: 'Businesses to review' })
+  expect(all.filter((name) => names.includes(name))).toEqual(names.toReversed())
+})
+
 test('of two operators the second is told, keeps what was typed until then, and sees the first one’s decision', async ({
   open,
   app,
@@ -94,7 +109,7 @@ test('of two operators the second is told, keeps what was typed until then, and 
   )
   await visitor.text('Somebody else has decided meanwhile.')
   expect(await visitor.value('Reason')).toBe('Looks fine')
-  visitor.expects(`POST /admin/kyb/${id}/decision 409`)
+  visitor.expects(`POST /admin/kyb/${id}/decision 412`)
   await visitor.press('Approve', { role: 'button' })
   await visitor.text('Your decision was not taken')
   await visitor.text('66.6667% of the business is nobody’s here')
@@ -240,8 +255,10 @@ test('the audit trail is searched by what is typed, and says field by field what
   ok(await decide(app, operator, id, 'REJECTED', { reason: evil.trim() }))
   const visitor = await open({ as: operator, at: 'net/audit' })
   await visitor.heading('Audit trail')
-  await visitor.keyFill('An id or an action, such as kyb.filed', id)
-  await visitor.text('Looked for as: To what')
+  const box = /^An id, an action/
+  await visitor.keyFill(box, id)
+  await visitor.until("location.search.includes('q=loan_')", 'the search')
+  await visitor.settled()
   await visitor.keyPress('lending.rejected', { role: 'link' })
   await visitor.until("location.search.includes('action=lending.rejected')", 'the filter')
   await visitor.settled()
@@ -250,8 +267,21 @@ test('the audit trail is searched by what is typed, and says field by field what
   expect(await visitor.axe()).toEqual([])
   await visitor.back()
   await visitor.until("!location.search.includes('action')", 'the search before')
-  await visitor.fill('An id or an action, such as kyb.filed', merchant.id)
-  await visitor.text('Looked for as: Who')
+  for (const text of ['lending.reje', operator.email]) {
+    await visitor.fill(box, text)
+    await visitor.until(`location.search.includes('q=${encodeURIComponent(text)}')`, 'the search')
+    await visitor.settled()
+    await visitor.there('lending.rejected', { role: 'link' })
+  }
+  const folder = join(temporaryDir(), 'trail')
+  mkdirSync(folder)
+  await visitor.downloadsTo(folder)
+  await visitor.press('Take along as CSV', { role: 'button' })
+  for (let tries = 0; tries < 100 && !readdirSync(folder).includes('audit.csv'); tries++) await Bun.sleep(50)
+  expect(readFileSync(join(folder, 'audit.csv'), 'utf8')).toContain('lending.rejected')
+  await visitor.fill(box, merchant.id)
+  await visitor.until(`location.search.includes('q=${merchant.id}')`, 'the search')
+  await visitor.settled()
   await visitor.press(`Open ${id}`, { role: 'link' })
   await visitor.heading('$25,000.00 for 12 months')
   await visitor.go('net/audit?actor=nobody')

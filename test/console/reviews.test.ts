@@ -1,7 +1,7 @@
 /** What operators type of applications and repayments, what the API is sent of it, and what of the audit trail is asked for. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { differencesOf, filtersFor, pageOf } from '../../src/console/screens/audit/audit.domain.ts'
+import { differencesOf, pageOf } from '../../src/console/screens/audit/audit.domain.ts'
 import { restOf } from '../../src/console/screens/kyb/shares.domain.ts'
 import { assessmentOf, decisionsIn, usdOf, withoutFile } from '../../src/console/screens/lending-queue/review.domain.ts'
 import { bodyOf, nothingTyped } from '../../src/console/screens/repayments/repayment.domain.ts'
@@ -85,33 +85,6 @@ describe('a repayment', () => {
 })
 
 describe('the audit trail', () => {
-  test('is asked by what a text is likely to mean', () => {
-    const asked = [
-      'shop_1',
-      'mer_1',
-      'usr_2',
-      'key_3',
-      'order_1',
-      'kyb.filed',
-      'lending_document.read',
-      'system',
-      'a@b.example',
-      '100.64.0.1',
-    ]
-    expect(asked.map((text) => [text, filtersFor(text).join(' ')])).toEqual([
-      ['shop_1', 'shopId subject'],
-      ['mer_1', 'actor subject'],
-      ['usr_2', 'actor subject'],
-      ['key_3', 'actor subject'],
-      ['order_1', 'subject'],
-      ['kyb.filed', 'action'],
-      ['lending_document.read', 'action'],
-      ['system', 'actor subject'],
-      ['a@b.example', 'actor subject'],
-      ['100.64.0.1', 'actor subject'],
-    ])
-  })
-
   test('says field by field what was and what is', () => {
     expect(
       differencesOf({

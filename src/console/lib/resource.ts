@@ -1,6 +1,6 @@
 /** What a page reads, and how it stands with it. */
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useLayoutEffect, useMemo } from 'preact/hooks'
 
 export type Resource<T> = {
   /** Undefined until it has come for the first time; it stays while it is read again. */
@@ -48,7 +48,8 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
     }
     return { data, error, loading, reload, put, end: () => asking?.abort() }
   }, [key])
-  useEffect(() => {
+  // Not an effect: that comes a frame later, and somebody waits.
+  useLayoutEffect(() => {
     void resource.reload()
     return resource.end
   }, [resource])

@@ -1,12 +1,13 @@
 /** A screen: loaded when it is first shown, with its words in the reader's language. */
 import type { ComponentType } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import lazy from 'preact-iso/lazy'
 import type { IconName } from '../ui/icon.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { unanswered } from './refused.ts'
-import type { StaffRole } from './session.ts'
+import { type StaffRole, standing } from './session.ts'
 import { reloadForMissing } from './version.ts'
+import { c } from './words/common.ts'
 import { wordsLoaded } from './words.ts'
 
 export type Area = 'shop' | 'net' | 'account'
@@ -30,9 +31,11 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
     await wordsLoaded()
     return module
   }
+  /** Whether it failed before anybody was in, and nobody was shown that: then it is asked for again by itself, once. */
+  let isUnseen = false
   const Missing = () => {
     const [Loaded, setLoaded] = useState<{ of: ComponentType } | undefined>(undefined)
-    const [error, setError] = useState<unknown>(unanswered())
+    const [error, setError] = useState<unknown>(isUnseen ? undefined : unanswered())
     const again = () =>
       loading()
         .then((module) => setLoaded({ of: module.default }))
@@ -40,13 +43,19 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
           await reloadForMissing()
           setError(unanswered())
         })
-    return Loaded ? <Loaded.of /> : <Problem error={error} retry={again} />
+    useEffect(() => {
+      if (isUnseen) void again()
+      isUnseen = false
+    }, [])
+    if (Loaded) return <Loaded.of />
+    return error === undefined ? <div class="skeleton" role="status" aria-label={c('loading')} /> : <Problem error={error} retry={again} />
   }
   return lazy(async () => {
     try {
       return await loading()
     } catch {
       // It is of another version than the page, or the server is away.
+      isUnseen = standing.value !== 'in'
       await reloadForMissing()
       return { default: Missing }
     }

@@ -5,6 +5,7 @@
 import { computed, signal } from '@preact/signals'
 import { noteClock } from './clock.ts'
 import { forgetDirty, isDirty } from './dirty.ts'
+import { keepsSession } from './kept.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components } from './schema.d.ts'
 
@@ -27,8 +28,8 @@ export type Standing = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
 export const standing = signal<Standing>('asking')
 /** Undefined while nobody is in. */
 export const session = signal<Session | undefined>(undefined)
-/** Why somebody is out who was in, for the page to say. */
-export const leftBecause = signal<'idle' | 'ended' | undefined>(undefined)
+/** Why somebody is out who was in, or was about to be: another one has made the first operator. For the page to say. */
+export const leftBecause = signal<'idle' | 'ended' | 'taken' | undefined>(undefined)
 
 export const isOperator = computed(() => session.value?.roles.includes('SUPER_ADMIN') ?? false)
 export const shops = computed(() => session.value?.shops ?? [])
@@ -44,10 +45,10 @@ const renewedAfterMs = 30 * 60_000
 /** Without a key, a press or a touch in any tab for so long, whoever sits there has gone. */
 export const idleMaxMs = 30 * 60_000
 
-/** Whom a token is of (RFC 7519, `sub`); it is souk that checks it. */
-function accountOf(token: string): string {
+/** What a token says of itself: whom it is of (RFC 7519, `sub`), and of which session (`sid`). It is souk that checks it. */
+function claimOf(token: string, name: 'sub' | 'sid'): string {
   try {
-    return String(JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))).sub)
+    return String(JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')))[name])
   } catch {
     return ''
   }
@@ -57,10 +58,12 @@ function enter(answer: Answer): void {
   const { accessToken, expiresIn, roles, shops } = answer
   const before = session.value
   // Somebody else has logged in, in another tab: nothing that is here is theirs.
-  if (before && accountOf(before.accessToken) !== accountOf(accessToken)) return void beginAnew()
+  if (before && claimOf(before.accessToken, 'sub') !== claimOf(accessToken, 'sub')) return void beginAnew()
   const now = performance.now()
-  // Not all tabs at the same moment.
-  const renewAt = now + Math.min((expiresIn * 1000) / 2, renewedAfterMs) * (0.9 + Math.random() * 0.1)
+  // Not all tabs at the same moment; and not at all where no cookie stays to renew by: then the token is all there is.
+  const renewAt = keepsSession
+    ? now + Math.min((expiresIn * 1000) / 2, renewedAfterMs) * (0.9 + Math.random() * 0.1)
+    : now + expiresIn * 1000
   session.value = { accessToken, expiresAt: now + expiresIn * 1000, renewAt, roles, shops }
   leftBecause.value = undefined
   standing.value = 'in'
@@ -99,9 +102,9 @@ async function ask(path: '/console/session' | '/console/setup', method: 'POST' |
   }
 }
 
-/** Holds a lock over all tabs. Where a browser has none (no secure context), this tab is the only one that counts. */
+/** Holds a lock over all tabs. Where a browser has none (no secure context, no cookies), this tab is the only one that counts. */
 const alone = <T>(work: () => Promise<T>): Promise<T> =>
-  'locks' in navigator ? (navigator.locks.request('souk-console-session', work) as Promise<T>) : work()
+  keepsSession && 'locks' in navigator ? (navigator.locks.request('souk-console-session', work) as Promise<T>) : work()
 
 let renewing: Promise<void> | undefined
 
@@ -129,7 +132,8 @@ export function renew(): Promise<void> {
     if (refusal.code === 'SETUP_REQUIRED') return leave(undefined, 'setup')
     if (refusal.status !== 401 && refusal.status !== 403) throw refusal
     leave('ended')
-    told({ kind: 'out', because: 'ended' })
+    // Without a cookie it is of this tab alone that it is over.
+    if (keepsSession) told({ kind: 'out', because: 'ended' })
   }).finally(() => {
     renewing = undefined
   })
@@ -154,10 +158,18 @@ export async function logIn(credentials: { email: string; password: string; code
   told({ kind: 'renewed', answer: given })
 }
 
-/** Makes the first super admin, by the token that the terminal printed. @throws Refused */
+/** Makes the first super admin, by the token that the terminal printed. Where there is one by now, it is the login that one sees. @throws Refused */
 export async function setUp(asked: { token: string; email: string; password: string }): Promise<void> {
   const answer = await ask('/console/setup', 'POST', asked)
-  if (!answer.ok) throw await refusalOf(answer)
+  if (!answer.ok) {
+    const refusal = await refusalOf(answer)
+    if (refusal.status !== 409) throw refusal
+    // It may be the e-mail address that is taken: then nobody runs this souk still.
+    await renew()
+    if (standing.value === 'setup') throw refusal
+    if (standing.value === 'out') leftBecause.value = 'taken'
+    return
+  }
   const given = (await answer.json()) as Answer
   enter(given)
   told({ kind: 'renewed', answer: given })
@@ -165,10 +177,20 @@ export async function setUp(asked: { token: string; email: string; password: str
 
 /** Ends the session, here and on the server. */
 export async function logOut(because?: 'idle'): Promise<void> {
+  const token = session.value?.accessToken
   leave(because)
   told({ kind: 'out', because })
-  await ask('/console/session', 'DELETE').catch(() => undefined)
+  await (keepsSession || !token ? ask('/console/session', 'DELETE') : endOf(token)).catch(() => undefined)
 }
+
+/** Ends the session of a token: where no cookie stays, nothing else says which it is. */
+const endOf = (token: string): Promise<Response> =>
+  fetch(`/auth/sessions/${encodeURIComponent(claimOf(token, 'sid'))}`, {
+    method: 'DELETE',
+    credentials: 'omit',
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(patienceMs),
+  })
 
 /**
  * A token that holds for a while.

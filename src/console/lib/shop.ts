@@ -1,5 +1,6 @@
 /** The shop that the page is about: the one that its address names. */
 import { computed, signal } from '@preact/signals'
+import { keep, kept } from './kept.ts'
 import { type Place, type StaffRole, session, shops } from './session.ts'
 
 /** Its handle, out of the address; undefined on pages that are about none. */
@@ -29,6 +30,6 @@ export const net = (...parts: string[]): string => `/console/net/${parts.map(enc
 const lastShop = 'souk-console-shop'
 /** Notes the shop that the page is about: one begins in it next time. */
 export function rememberShop(): void {
-  if (shop.value) localStorage.setItem(lastShop, shop.value.name)
+  if (shop.value) keep('localStorage', lastShop, shop.value.name)
 }
-export const lastShopName = (): string | null => localStorage.getItem(lastShop)
+export const lastShopName = (): string | null => kept('localStorage', lastShop)

@@ -13,8 +13,11 @@ export type Uploading = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** For so long a file may stand still on its way, in milliseconds: then it has broken off. However long the whole takes does not count. */
+const silenceMs = 60_000
+
 /**
- * Sends one raw body and answers what came back as JSON.
+ * Sends one raw body and answers what came back as JSON. One that stands still for a minute has broken off, as one without an answer.
  * @throws Refused
  */
 export async function upload<T>(path: string, body: Blob, options: Uploading): Promise<T> {
@@ -40,9 +43,23 @@ function once<T>(
     request.setRequestHeader('authorization', `Bearer ${token}`)
     if (shop.value) request.setRequestHeader('x-shop-id', shop.value.id)
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
-    request.upload.onprogress = ({ loaded, total }) => onProgress?.(total === 0 ? 1 : loaded / total)
-    // Of a large file only silence after its end counts.
+    let [sent, hasStalled] = [-1, false]
+    let silence: ReturnType<typeof setTimeout> | undefined
+    const heard = () => {
+      clearTimeout(silence)
+      silence = setTimeout(() => {
+        hasStalled = true
+        request.abort()
+      }, silenceMs)
+    }
+    request.upload.onprogress = ({ loaded, total }) => {
+      if (loaded !== sent) heard()
+      sent = loaded
+      onProgress?.(total === 0 ? 1 : loaded / total)
+    }
+    // From here on the answer is waited for.
     request.upload.onload = () => {
+      clearTimeout(silence)
       request.timeout = performance.now() - begun + patienceMs * 3
     }
     const begun = performance.now()
@@ -64,12 +81,16 @@ function once<T>(
     }
     request.onerror = () => reject(unanswered())
     request.ontimeout = () => reject(unanswered())
-    request.onabort = () => reject(new DOMException('stopped', 'AbortError'))
+    request.onabort = () => reject(hasStalled ? unanswered() : new DOMException('stopped', 'AbortError'))
     const stop = () => request.abort()
     // It may have been stopped while there was no token yet.
     if (signal?.aborted) return reject(new DOMException('stopped', 'AbortError'))
     signal?.addEventListener('abort', stop, { once: true })
-    request.onloadend = () => signal?.removeEventListener('abort', stop)
+    request.onloadend = () => {
+      clearTimeout(silence)
+      signal?.removeEventListener('abort', stop)
+    }
+    heard()
     request.send(body)
   })
 }

@@ -1,23 +1,33 @@
 /** The languages of the console. A catalog is one object a language; a screen has its own, which is loaded with it. */
 import { contained } from './contained.ts'
+import { keep, kept } from './kept.ts'
 
 export const languages = { en: 'English', ar: 'العربية', mn: 'Монгол' } as const
 export type Language = keyof typeof languages
 
 const remembered = 'souk-console-language'
+const asked = 'language'
 const isLanguage = (tag: string | null): tag is Language => tag !== null && Object.hasOwn(languages, tag)
 
 /** What was chosen, else the first of the browser's that there is. */
 export const language: Language = (() => {
-  const chosen = localStorage.getItem(remembered)
+  const chosen = kept('localStorage', remembered) ?? new URLSearchParams(location.search).get(asked)
   if (isLanguage(chosen)) return chosen
   return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en'
 })()
 
-/** Whatever has been said in another language is said anew: the page begins again. */
+/**
+ * Whatever has been said in another language is said anew: the page begins again. Where the browser keeps nothing, the address of that page says
+ * it, and the page speaks it for as long as it lasts; no link carries it on, so the next page that is loaded is in the browser's language again.
+ */
 export function chooseLanguage(tag: Language): void {
-  localStorage.setItem(remembered, tag)
-  location.reload()
+  if (keep('localStorage', remembered, tag)) {
+    location.reload()
+    return
+  }
+  const address = new URL(location.href)
+  address.searchParams.set(asked, tag)
+  location.replace(address)
 }
 
 /** A text with `{name}` where a value goes; or several by number, which `n` decides. */

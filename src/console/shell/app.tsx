@@ -106,7 +106,8 @@ function Inside() {
         <Router>
           {[
             ...screens.map((screen) => <Route key={screen.path} path={`/console${screen.path}`} component={guarded(screen)} />),
-            <Route key="start" path="/console" component={Start} />,
+            // The last two are addresses that the page asks, and whoever opens them means the console.
+            ...['', '/session', '/setup'].map((path) => <Route key={`start${path}`} path={`/console${path}`} component={Start} />),
             <Route key="missing" default component={Missing} />,
           ]}
         </Router>

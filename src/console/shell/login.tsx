@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
+import { keepsSession } from '../lib/kept.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from '../lib/refused.ts'
 import { leftBecause, logIn, setUp, standing } from '../lib/session.ts'
 import { chooseLanguage, type Language, language, languages } from '../lib/words.ts'
@@ -23,7 +24,7 @@ export function Door() {
         souk<span>.</span>
       </p>
       <h1>{title}</h1>
-      {!isSecureContext && <Note tone="warn">{s('insecure')}</Note>}
+      {!keepsSession && <Note tone="warn">{isSecureContext ? s('noCookies') : s('insecure')}</Note>}
       {isSetup ? (
         <Setup onLogin={() => setView('login')} />
       ) : view === 'forgot' ? (
@@ -62,7 +63,7 @@ function Login({ onForgot }: { onForgot: () => void }) {
   }
   return (
     <>
-      {leftBecause.value && <Note>{leftBecause.value === 'idle' ? s('idle') : s('ended')}</Note>}
+      {leftBecause.value && <Note>{s(leftBecause.value)}</Note>}
       <Form onSubmit={send} submit={s('login')} label={s('loginTitle')}>
         <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
         <TextField label={s('password')} bind={password} type="password" autoComplete="current-password" required />

@@ -61,21 +61,26 @@ type Question = {
   readonly otherwise?: string
   readonly danger?: boolean
 }
-const asked = signal<(Question & { answer: (yes: boolean) => void }) | undefined>(undefined)
+/** Which button was pressed; undefined where neither was: it was closed, or another question came. */
+export type Chosen = 'action' | 'otherwise' | undefined
+const asked = signal<(Question & { answer: (chosen: Chosen) => void }) | undefined>(undefined)
 
-/** Asks before what cannot be undone. Resolves with whether to do it. */
-export function confirm(question: Question): Promise<boolean> {
-  asked.value?.answer(false)
+/** Asks where both buttons do something, so that closing the question is a third answer. */
+export function choose(question: Question): Promise<Chosen> {
+  asked.value?.answer(undefined)
   return new Promise((resolve) => {
     asked.value = {
       ...question,
-      answer(yes) {
+      answer(chosen) {
         asked.value = undefined
-        resolve(yes)
+        resolve(chosen)
       },
     }
   })
 }
+
+/** Asks before what cannot be undone. Resolves with whether to do it. */
+export const confirm = async (question: Question): Promise<boolean> => (await choose(question)) === 'action'
 
 /** Asks before what was typed is lost. */
 export const askToLeave = (): Promise<boolean> =>
@@ -87,13 +92,13 @@ export function Questions() {
   if (!question) return null
   const { title, body, action, otherwise = c('cancel'), danger, answer } = question
   return (
-    <Dialog key={title} title={title} onClose={() => answer(false)}>
+    <Dialog key={title} title={title} onClose={() => answer(undefined)}>
       {body}
       <div class="form-actions">
-        <Button kind={danger ? 'danger' : 'primary'} onPress={() => answer(true)}>
+        <Button kind={danger ? 'danger' : 'primary'} onPress={() => answer('action')}>
           {action}
         </Button>
-        <Button onPress={() => answer(false)}>{otherwise}</Button>
+        <Button onPress={() => answer('otherwise')}>{otherwise}</Button>
       </div>
     </Dialog>
   )

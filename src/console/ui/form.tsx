@@ -2,9 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { holdDirty } from '../lib/dirty.ts'
 import { Refused } from '../lib/refused.ts'
+import type { Resource } from '../lib/resource.ts'
+import type { RecordDraft, Versioned } from '../lib/use-draft.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import { confirm } from './dialog.tsx'
+import { choose } from './dialog.tsx'
 import { Problem } from './problem.tsx'
 
 /**
@@ -75,7 +77,10 @@ export function Form({
  * @param save sends with that version; undefined sends without
  * @param theirs reads what is there now
  * @param differences of the two, as names and texts
- * @returns what `save` answered; undefined when one wants to look at what is there, which `onTheirs` shows
+ * @param isSame whether all that this changes stands there as it was when one began: then the other version is none to ask about
+ * @param removes whether `save` takes the record away
+ * @returns what `save` answered; undefined when one wants to look at what is there, which `onTheirs` shows, or closes the question: then nothing
+ *   was sent, and what was typed is to stay
  */
 export async function saveVersioned<Answer, Record>(
   etag: string,
@@ -84,11 +89,15 @@ export async function saveVersioned<Answer, Record>(
     theirs,
     differences,
     onTheirs,
+    isSame = () => false,
+    removes = false,
   }: {
     save: (etag: string | undefined) => Promise<Answer>
     theirs: () => Promise<{ data: Record; etag: string }>
     differences: (theirs: Record) => readonly (readonly [name: string, yours: string, theirs: string])[]
     onTheirs: (now: { data: Record; etag: string }) => void
+    isSame?: (theirs: Record) => boolean
+    removes?: boolean
   },
 ): Promise<Answer | undefined> {
   let version = etag
@@ -98,15 +107,20 @@ export async function saveVersioned<Answer, Record>(
     } catch (error) {
       if (!(error instanceof Refused) || error.status !== 412) throw error
       const now = await theirs()
+      // Refused in the very version that is there, it would be so for ever.
+      if (now.etag !== version && isSame(now.data)) {
+        version = now.etag
+        continue
+      }
       const rows = differences(now.data)
-      const mine = await confirm({
+      const chosen = await choose({
         title: c('conflictTitle'),
-        action: c('conflictMine'),
+        action: c(removes ? 'remove' : 'conflictMine'),
         otherwise: c('conflictLook'),
         danger: true,
         body: (
           <>
-            <p>{c('conflictText')}</p>
+            <p>{c(removes ? 'conflictRemoval' : 'conflictText')}</p>
             <table class="compare">
               <thead>
                 <tr>
@@ -132,11 +146,39 @@ export async function saveVersioned<Answer, Record>(
           </>
         ),
       })
-      if (!mine) {
-        onTheirs(now)
+      if (chosen !== 'action') {
+        if (chosen === 'otherwise') onTheirs(now)
         return undefined
       }
       version = now.etag
     }
   }
+}
+
+/**
+ * Saves over the record that a page shows: what is there afterwards is shown, and what was typed while it was under way stays.
+ * @param shown where the record is read
+ * @param draft the form that the change comes from; undefined where none has it
+ * @param how as of `saveVersioned`
+ * @returns whether it was saved
+ */
+export async function saveRecord<Data, Typed extends object>(
+  shown: Pick<Resource<Versioned<Data>>, 'put'>,
+  etag: string,
+  draft: Pick<RecordDraft<Data, Typed>, 'now' | 'isSame' | 'take' | 'saved'> | undefined,
+  how: Pick<Parameters<typeof saveVersioned<Versioned<Data>, Data>>[1], 'save' | 'theirs' | 'differences'>,
+): Promise<boolean> {
+  const sent = draft?.now()
+  const saved = await saveVersioned<Versioned<Data>, Data>(etag, {
+    ...how,
+    onTheirs(now) {
+      draft?.take(now)
+      shown.put(now)
+    },
+    ...(draft && { isSame: draft.isSame }),
+  })
+  if (!saved) return false
+  if (sent) draft?.saved(saved, sent)
+  shown.put(saved)
+  return true
 }

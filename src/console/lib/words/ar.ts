@@ -78,6 +78,7 @@ export default {
   conflictText: 'لم تُحفظ تغييراتك. انظر إلى ما هو موجود الآن، أو احفظ تغييراتك فوقه.',
   conflictLook: 'اعرض ما هو موجود الآن',
   conflictMine: 'احفظ تغييراتي فوقه',
+  conflictRemoval: 'لم يُزَل شيء بعد. انظر إلى ما هو موجود الآن، أو أزله على أي حال.',
   conflictYours: 'لديك',
   conflictTheirs: 'الموجود الآن',
   leaveTitle: 'هل تغادر دون حفظ؟',

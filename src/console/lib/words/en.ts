@@ -62,6 +62,7 @@ export default {
   conflictText: 'Your changes are not saved. Look at what is there now, or save yours over it.',
   conflictLook: 'Show what is there now',
   conflictMine: 'Save mine over it',
+  conflictRemoval: 'Nothing is removed yet. Look at what is there now, or remove it all the same.',
   conflictYours: 'Yours',
   conflictTheirs: 'There now',
   leaveTitle: 'Leave without saving?',

@@ -10,15 +10,16 @@ import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Section } from '../../ui/page.tsx'
+import { QrCode } from './qr-code.tsx'
 import { w } from './words.ts'
 
 type Begun = Schema<'BegunTotp'>
 
-/**
- * Codes of an app besides the password: set up, shown once, turned off.
- * @param isOn undefined of an operator, of whom no read says it: then both are offered, and souk says which of them is possible
- */
-export function SecondFactor({ isOn, onChanged }: { isOn: boolean | undefined; onChanged: () => unknown }) {
+/** So few are soon none: then the loss of a phone shuts one out. */
+const fewLeft = 3
+
+/** Codes of an app besides the password: set up, shown once, turned off. */
+export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: { of: Schema<'Totp'>; onChanged: () => unknown }) {
   const [begun, setBegun] = useState<Begun | undefined>(undefined)
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
   const [isEnding, setEnding] = useState(false)
@@ -36,18 +37,26 @@ export function SecondFactor({ isOn, onChanged }: { isOn: boolean | undefined; o
       <Section
         title={w('factor')}
         hint={w('factorHint')}
-        actions={isOn !== undefined && <State of={isOn ? 'ACTIVE' : 'DISABLED'} text={w(isOn ? 'factorOn' : 'factorOff')} />}
+        actions={<State of={enabled ? 'ACTIVE' : 'DISABLED'} text={w(enabled ? 'factorOn' : 'factorOff')} />}
       >
         {begun ? (
           <Confirm begun={begun} onConfirmed={confirmed} onCancel={() => setBegun(undefined)} />
-        ) : (
-          <div class="row">
-            {!isOn && <Button onPress={begin}>{w('begin')}</Button>}
-            {isOn !== false && (
+        ) : enabled ? (
+          <>
+            {recoveryCodesLeft <= fewLeft ? (
+              <Note tone="warn">{w('fewLeft', { n: recoveryCodesLeft })}</Note>
+            ) : (
+              <p>{w('codesLeft', { n: recoveryCodesLeft })}</p>
+            )}
+            <div class="row">
               <Button kind="danger" onPress={() => setEnding(true)}>
                 {w('turnOff')}
               </Button>
-            )}
+            </div>
+          </>
+        ) : (
+          <div class="row">
+            <Button onPress={begin}>{w('begin')}</Button>
           </div>
         )}
       </Section>
@@ -83,6 +92,7 @@ function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onCancel }: Confi
       actions={<Button onPress={onCancel}>{c('cancel')}</Button>}
     >
       <Note>{w('secretText')}</Note>
+      <QrCode of={otpauthUri} label={w('qrCode')} />
       <Facts
         of={[
           [w('secret'), <Copyable key="secret" text={secret} label={w('secret')} />],

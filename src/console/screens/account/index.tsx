@@ -12,8 +12,8 @@ import { Password } from './password.tsx'
 import { Sessions } from './sessions.tsx'
 import { w } from './words.ts'
 
-/** What the account says of itself: a merchant's says more than an operator's. */
-async function readMe(signal: AbortSignal): Promise<{ email?: string; secondFactor?: boolean }> {
+/** What a merchant's account says of itself; an operator's says nothing. */
+async function readMe(signal: AbortSignal): Promise<{ email?: string }> {
   if (!session.value?.roles.includes('MERCHANT')) return {}
   const { merchant } = await ok(api.GET('/merchant/me', { signal }))
   return merchant
@@ -26,12 +26,13 @@ export default function Account() {
   const sessions = useResource(String(query.page), (signal) =>
     ok(api.GET('/auth/sessions', { params: { query: { page: query.page, limit: 20 } }, signal })),
   )
-  const changed = () => Promise.all([me.reload(), sessions.reload()])
+  const factor = useResource('', (signal) => ok(api.GET('/auth/totp', { signal })))
+  const changed = () => Promise.all([factor.reload(), sessions.reload()])
   const email = me.data.value?.email
   return (
     <Page title={w('title')} subtitle={email && <bdi>{email}</bdi>}>
       <Password email={email} onChanged={sessions.reload} />
-      <Loaded of={me}>{({ secondFactor }) => <SecondFactor isOn={secondFactor} onChanged={changed} />}</Loaded>
+      <Loaded of={factor}>{(totp) => <SecondFactor of={totp} onChanged={changed} />}</Loaded>
       <Sessions of={sessions} query={query} />
       <LanguageChoice />
     </Page>

@@ -76,7 +76,8 @@ function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (
   const once = useIntention()
   async function save() {
     wrong.value = parsePercent(draft.now().rate) === undefined
-    const body = bodyOf(draft.now())
+    const sent = draft.now()
+    const body = bodyOf(sent)
     const saved = await saveVersioned(etag, {
       save: (version) =>
         once([body, version], (key) =>
@@ -95,7 +96,7 @@ function Edit({ of: { data, etag }, onTheirs, onSaved }: { of: Held; onTheirs: (
       },
     })
     if (!saved) return
-    draft.reset(draft.now())
+    draft.saved(typedOf(saved), sent)
     notify(c('saved'))
     await onSaved()
   }

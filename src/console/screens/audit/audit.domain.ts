@@ -1,24 +1,9 @@
-/** What of the audit trail is asked for by what somebody types, and what of a row differs. */
+/** By what of a row the audit trail is narrowed, and what of it differs. */
 
 export const filterNames = ['actor', 'action', 'subject', 'shopId'] as const
 export type FilterName = (typeof filterNames)[number]
 
 const idOf = /^([a-z]+)_[0-9a-z]+$/
-/** Those who do things, by what their ids begin with. */
-const actors = new Set(['mer', 'usr', 'key', 'cus'])
-
-/**
- * Which of the API's filters a text may be meant for, the likeliest first. All of them want the whole of it: the API searches no parts.
- * Whoever did nothing may still be what something was done to.
- */
-export function filtersFor(text: string): readonly FilterName[] {
-  const prefix = idOf.exec(text)?.[1]
-  if (prefix === 'shop') return ['shopId', 'subject']
-  if (prefix !== undefined && actors.has(prefix)) return ['actor', 'subject']
-  // Names of actions have a point, and ids have none: `kyb.filed`. So have addresses of people, who failed to log in.
-  if (/^[a-z_]+\.[a-z_]+$/.test(text)) return ['action']
-  return prefix === undefined ? ['actor', 'subject'] : ['subject']
-}
 
 type Values = Readonly<Record<string, unknown>> | null
 /** A field, with what it was and what it is; undefined where it was not there, or is not any more. */

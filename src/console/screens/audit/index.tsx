@@ -1,15 +1,18 @@
-import { api, ok, type Schema } from '../../lib/api.ts'
+import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { download } from '../../lib/download.ts'
+import { number } from '../../lib/format.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { shops } from '../../lib/session.ts'
 import { c } from '../../lib/words/common.ts'
-import { Note, When } from '../../ui/bits.tsx'
+import { When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
-import { type FilterName, filterNames, filtersFor, pageOf } from './audit.domain.ts'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { type FilterName, filterNames, pageOf } from './audit.domain.ts'
 import { Changes } from './changes.tsx'
 import { w } from './words.ts'
 
@@ -59,47 +62,49 @@ export default function Audit() {
   const { q = '', from, to } = query.of
   const named = Object.fromEntries(filterNames.flatMap((name) => (query.of[name] ? [[name, query.of[name]]] : [])))
   const days = { ...(from && { from }), ...(to && { to }) }
-  const trail = useResource(JSON.stringify([named, q, days, query.page]), async (signal) => {
-    const asked = { ...named, ...days, page: query.page }
-    const text = q.trim()
-    // What was typed may be meant in two ways: the second is asked for where the first finds nothing.
-    const ways = text === '' ? [undefined] : filtersFor(text).filter((name) => !named[name])
-    for (const [at, way] of ways.entries()) {
-      const list = await ok(api.GET('/admin/audit', { params: { query: { ...asked, ...(way && { [way]: text }) } }, signal }))
-      if (list.total > 0 || at === ways.length - 1) return { list, way }
-    }
-    return { list: undefined, way: undefined }
-  })
-  const isFiltered = q !== '' || from || to || Object.keys(named).length > 0
+  const text = q.trim()
+  const asked = { ...named, ...days, ...(text && { q: text }) }
+  const trail = useResource(JSON.stringify([asked, query.page]), (signal) =>
+    ok(api.GET('/admin/audit', { params: { query: { ...asked, page: query.page } }, signal })),
+  )
+  const isFiltered = q !== '' || !!from || !!to || Object.keys(named).length > 0
   return (
-    <Page title={w('title')} actions={<Button onPress={trail.reload}>{w('again')}</Button>}>
+    <Page
+      title={w('title')}
+      actions={
+        <>
+          <Button icon="download" onPress={() => download(pathWith('/admin/audit', asked), 'audit.csv', 'text/csv')}>
+            {w('csv')}
+          </Button>
+          <Button onPress={trail.reload}>{w('again')}</Button>
+        </>
+      }
+    >
       <Filters
         query={query}
         search={w('search')}
         filters={[
-          ...filterNames.map((name) => ({ name, label: w(name) })),
+          // What one typed is looked for in all of them: one alone is there where a link has set it, to be taken away again.
+          ...filterNames.filter((name) => query.of[name]).map((name) => ({ name, label: w(name) })),
           { name: 'from', label: c('from'), type: 'date' as const },
           { name: 'to', label: c('to'), type: 'date' as const },
         ]}
       />
       <p class="hint">{w('hint')}</p>
-      <Loaded of={trail}>
-        {({ list, way }) =>
-          !list || list.data.length === 0 ? (
-            isFiltered ? (
-              <Empty icon="search" title={c('nothingFound')} text={w('nothingFoundText')} />
-            ) : (
-              <Empty icon="book" title={c('nothing')} text={w('emptyText')} />
-            )
-          ) : (
-            <>
-              {way && <Note>{w('takenAs', { name: w(way) })}</Note>}
-              <Table caption={w('title')} columns={columns(query)} rows={list.data} rowKey={({ id }) => id} />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={trail}
+        query={query}
+        isFiltered={isFiltered}
+        empty={<Empty icon="book" title={c('nothing')} text={w('emptyText')} />}
+        notFound={w('nothingFoundText')}
+      >
+        {(list) => (
+          <>
+            {list.totalCapped && <p class="hint">{w('capped', { n: number(list.total) })}</p>}
+            <Table caption={w('title')} columns={columns(query)} rows={list.data} rowKey={({ id }) => id} />
+          </>
+        )}
+      </LoadedList>
     </Page>
   )
 }

@@ -44,10 +44,7 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
   }
   async function change({ data, etag }: Held, body: Body) {
     const changes = changesOf(body, data)
-    const show = (held: Held) => {
-      draft.reset(typedOf(held.data, zone))
-      onSaved?.(held)
-    }
+    const sent = draft.now()
     const saved = await saveVersioned(etag, {
       save: (version) =>
         once([changes, version], (key) =>
@@ -60,11 +57,16 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
         ),
       theirs: () => readBlog(data.id),
       differences: (theirs) => differences(body, theirs),
-      onTheirs: show,
+      onTheirs(now) {
+        draft.reset(typedOf(now.data, zone))
+        onSaved?.(now)
+      },
     })
     if (!saved) return
-    told(saved.data as Blog, changes)
-    show(saved as Held)
+    const held = saved as Held
+    told(held.data, changes)
+    draft.saved(typedOf(held.data, zone), sent)
+    onSaved?.(held)
   }
   function submit() {
     const body = bodyOf(draft.now(), { zone, before: of?.data })

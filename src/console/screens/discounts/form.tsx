@@ -57,10 +57,7 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
   }
   async function change({ data, etag }: Held, body: Body) {
     const changes = changesOf(body, data)
-    const show = (held: Held) => {
-      draft.reset(typedOf(held.data, { zone, ...held }))
-      onSaved?.(held)
-    }
+    const sent = draft.now()
     const saved = await saveVersioned(etag, {
       save: (version) =>
         once([changes, version], (key) =>
@@ -76,11 +73,16 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
         return { data: held, etag: held.etag }
       },
       differences: (theirs) => differences(body, theirs),
-      onTheirs: (now) => show(now.data),
+      onTheirs({ data: held }) {
+        draft.reset(typedOf(held.data, { zone, ...held }))
+        onSaved?.(held)
+      },
     })
     if (!saved) return
-    const { products, collections } = draft.now()
-    show({ data: saved.data as Discount, etag: saved.etag, products, collections })
+    const { products, collections } = sent
+    const held = { data: saved.data as Discount, etag: saved.etag, products, collections }
+    draft.saved(typedOf(held.data, { zone, ...held }), sent)
+    onSaved?.(held)
     notify(c('saved'))
   }
   function submit() {

@@ -1,12 +1,12 @@
 import { useRoute } from 'preact-iso/router'
-import { api, type Schema, versioned } from '../../lib/api.ts'
+import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { moment, timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { useLive } from '../../lib/live.ts'
 import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
-import { useDraft } from '../../lib/use-draft.ts'
+import { type RecordDraft, useRecordDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { wallKept, wallText } from '../../lib/zoned.ts'
 import { Facts, Money, Note, When } from '../../ui/bits.tsx'
@@ -32,33 +32,48 @@ export default function GiftCard() {
   useLive(['order.*'], card.reload)
   const held = card.data.value
 
-  /** Sends a change and shows what there is then. False where somebody else's was looked at instead. */
-  async function save(change: Change): Promise<boolean> {
-    const etag = card.data.value?.etag ?? ''
-    const saved = await saveVersioned(etag, {
+  /**
+   * Sends a change of that version and shows what there is then. False where somebody else's was looked at instead. That the card was disabled
+   * meanwhile is no conflict with its note, nor the other way round.
+   */
+  async function save(begun: Held, change: Change, draft?: EditDraft): Promise<boolean> {
+    const sent = draft?.now()
+    const show = (now: Held) => {
+      draft?.take(now)
+      card.put(now)
+    }
+    const saved = await saveVersioned(begun.etag, {
       save: (version) =>
         once([change, version], (key) =>
           versioned(
             api.PATCH('/giftcard/{id}', {
-              params: { path: { id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
+              params: { path: { id }, header: { 'idempotency-key': key, ...ifMatch(version) } },
               body: change,
             }),
           ),
         ),
       theirs: () => read(),
       differences: (theirs) => differences(change, theirs),
-      onTheirs: card.put,
+      onTheirs: show,
+      isSame: (theirs) => (draft ? draft.isSame(theirs) : theirs.status === begun.data.status),
     })
     if (!saved) return false
+    // A change answers the card without what was done with it.
+    const now = { data: { ...(card.data.value ?? begun).data, ...saved.data }, etag: saved.etag }
+    if (sent) draft?.saved(now, sent)
+    card.put(now)
     await card.reload()
     return true
   }
-  async function setStatus(status: Card['status']) {
+  async function setStatus(shown: Held, status: Card['status']) {
     const sure =
       status === 'ACTIVE' ||
       (await confirm({ title: w('disableTitle'), body: <p>{w('disableText')}</p>, action: w('disable'), danger: true }))
-    if (!sure || !(await save({ status }))) return
-    notify(w(status === 'ACTIVE' ? 'enabled' : 'disabled'), { undo: () => save({ status: status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE' }) })
+    if (!sure || !(await save(shown, { status }))) return
+    const back = status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE'
+    notify(w(status === 'ACTIVE' ? 'enabled' : 'disabled'), {
+      undo: () => card.data.value && save(card.data.value, { status: back }),
+    })
   }
   return (
     <Page
@@ -69,16 +84,16 @@ export default function GiftCard() {
         held &&
         mayManage.value &&
         (held.data.status === 'ACTIVE' ? (
-          <Button kind="danger" onPress={() => setStatus('DISABLED')}>
+          <Button kind="danger" onPress={() => setStatus(held, 'DISABLED')}>
             {w('disable')}
           </Button>
         ) : (
-          <Button onPress={() => setStatus('ACTIVE')}>{w('enable')}</Button>
+          <Button onPress={() => setStatus(held, 'ACTIVE')}>{w('enable')}</Button>
         ))
       }
     >
       <Loaded of={card}>
-        {({ data }) => (
+        {({ data, etag }) => (
           <div class="columns">
             <Section title={w('moves')}>
               {data.transactionsCapped && <Note>{w('movesCapped', { n: data.transactions.length })}</Note>}
@@ -97,7 +112,7 @@ export default function GiftCard() {
                 />
                 <p class="hint">{w('neverAgain')}</p>
               </Section>
-              {mayManage.value && <Edit key={JSON.stringify([data.note, data.expiresAt])} of={data} save={save} />}
+              {mayManage.value && <Edit of={{ data, etag }} save={save} />}
             </div>
           </div>
         )}
@@ -128,15 +143,19 @@ const differences = ({ status, note, expiresAt }: Change, theirs: Card): readonl
   return rows
 }
 
-function Edit({ of, save }: { of: Card; save: (change: Change) => Promise<boolean> }) {
+type Typed = { note: string; expiresAt: string }
+type EditDraft = RecordDraft<Card, Typed>
+
+function Edit({ of, save }: { of: Held; save: (begun: Held, change: Change, draft: EditDraft) => Promise<boolean> }) {
   const zone = timeZone()
-  const draft = useDraft(of.id, { note: of.note ?? '', expiresAt: wallText(of.expiresAt, zone) })
+  const draft = useRecordDraft(of, ({ note, expiresAt }): Typed => ({ note: note ?? '', expiresAt: wallText(expiresAt, zone) }))
   async function submit() {
+    const begun = draft.begun()
     const typed = draft.now()
-    const expiresAt = wallKept(typed.expiresAt, of.expiresAt, zone)
+    const expiresAt = wallKept(typed.expiresAt, begun.data.expiresAt, zone)
     if (expiresAt === undefined) throw new Error(w('notMoment'))
-    const isMoved = expiresAt !== of.expiresAt
-    if (await save({ note: typed.note.trim() || null, ...(isMoved && { expiresAt }) })) notify(c('saved'))
+    const isMoved = expiresAt !== begun.data.expiresAt
+    if (await save(begun, { note: typed.note.trim() || null, ...(isMoved && { expiresAt }) }, draft)) notify(c('saved'))
   }
   return (
     <Section title={c('edit')}>

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { duration, moment } from '../../lib/format.ts'
 import { useLive, useLooking } from '../../lib/live.ts'
@@ -64,7 +65,7 @@ export default function Jobs() {
                     </span>
                   ),
                 },
-                { key: 'last', title: w('last'), cell: ({ lastRun, lastSuccessAt }) => <LastRun of={lastRun} successAt={lastSuccessAt} /> },
+                { key: 'last', title: w('last'), cell: (job) => <LastRun of={job} /> },
                 {
                   key: 'took',
                   title: w('took'),
@@ -112,27 +113,60 @@ function Attention({ of }: { of: readonly Job[] }) {
   )
 }
 
-function LastRun({ of, successAt }: { of: Job['lastRun']; successAt: string | null }) {
-  if (!of) return <span class="faint">{w('never')}</span>
+function LastRun({ of: { name, lastRun, lastRuns, lastSuccessAt } }: { of: Job }) {
+  if (!lastRun) return <span class="faint">{w('never')}</span>
   return (
     <span class="lines">
-      <span>
-        <State of={of.result} text={w(of.result)} tone={resultTones[of.result]} />
-      </span>
-      <When at={of.startedAt} short />
-      {of.error && (
+      <Run of={lastRun} />
+      {lastRun.result !== 'OK' && lastSuccessAt && (
         <small class="faint">
-          <bdi>{of.error}</bdi>
+          {w('success')}: <When at={lastSuccessAt} short />
         </small>
       )}
-      {of.result !== 'OK' && successAt && (
-        <small class="faint">
-          {w('success')}: <When at={successAt} short />
-        </small>
-      )}
+      {lastRuns.length > 1 && <Before name={name} runs={lastRuns.slice(1)} />}
     </span>
   )
 }
+
+/** The runs before the last one, drawn once they are asked for: there are many jobs. */
+function Before({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        {w('before', { n: runs.length })}
+        <span class="unseen"> {name}</span>
+      </summary>
+      {isOpen && (
+        <ul class="changes" aria-label={w('runsOf', { name })}>
+          {runs.map((run, nth) => (
+            <li key={`${run.startedAt} ${nth}`}>
+              <Run of={run} withTime />
+            </li>
+          ))}
+        </ul>
+      )}
+    </details>
+  )
+}
+
+/** What came of a run. @param withTime with how long it took, and its moment in full */
+const Run = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean }) => (
+  <span class="lines">
+    <span>
+      <State of={of.result} text={w(of.result)} tone={resultTones[of.result]} />
+    </span>
+    <span>
+      <When at={of.startedAt} {...(!withTime && { short: true })} />
+      {withTime && of.durationMs !== null && <small class="faint"> {duration(of.durationMs)}</small>}
+    </span>
+    {of.error && (
+      <small class="faint">
+        <bdi>{of.error}</bdi>
+      </small>
+    )}
+  </span>
+)
 
 const Next = ({ of: { nextRun, schedule, everyProcess } }: { of: Job }) => (
   <span class="lines">

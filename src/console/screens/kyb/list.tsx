@@ -1,5 +1,5 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { country } from '../../lib/format.ts'
+import { country, moment } from '../../lib/format.ts'
 import { cohortName, l } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
 import { useQuery } from '../../lib/query.ts'
@@ -17,22 +17,40 @@ const statuses = ['PENDING', 'APPROVED', 'REJECTED'] as const satisfies readonly
 /** In the address, in the place of a status. */
 const all = 'all'
 
-const columns = (): readonly Column<Kyb>[] => [
+/** @param areWaiting of those that nobody has decided about: how long they wait stands in the place of a decision */
+const columns = (areWaiting: boolean): readonly Column<Kyb>[] => [
   { key: 'name', title: w('name'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
   { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
   { key: 'cohort', title: l('cohort'), cell: ({ cohort }) => cohortName(cohort) },
   { key: 'country', title: w('country'), cell: ({ country: code }) => country(code) },
-  { key: 'filed', title: w('filed'), cell: ({ createdAt }) => <When at={createdAt} short /> },
-  { key: 'decided', title: w('decided'), cell: ({ decidedAt }) => (decidedAt ? <When at={decidedAt} /> : '–') },
+  ...(areWaiting
+    ? [
+        {
+          key: 'waits',
+          title: w('waits'),
+          cell: ({ createdAt }: Kyb) => (
+            <span class="lines">
+              <When at={createdAt} short />
+              <small class="faint">{moment(createdAt)}</small>
+            </span>
+          ),
+        },
+      ]
+    : [
+        { key: 'filed', title: w('filed'), cell: ({ createdAt }: Kyb) => <When at={createdAt} short /> },
+        { key: 'decided', title: w('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <When at={decidedAt} /> : '–') },
+      ]),
 ]
 
-/** What merchants filed of their businesses; those that wait come first. */
+/** What merchants filed of their businesses; those that wait come first, and of them those that wait longest. */
 export default function Businesses() {
   const query = useQuery()
   const asked = query.of['status']
   const status = asked === all ? undefined : (statuses.find((one) => one === asked) ?? 'PENDING')
+  const areWaiting = status === 'PENDING'
+  const sort = areWaiting ? 'oldest' : 'newest'
   const records = useResource(JSON.stringify([status, query.page]), (signal) =>
-    ok(api.GET('/admin/kyb', { params: { query: { page: query.page, ...(status && { status }) } }, signal })),
+    ok(api.GET('/admin/kyb', { params: { query: { page: query.page, sort, ...(status && { status }) } }, signal })),
   )
   useLive(['kyb.*'], records.reload)
   const tab = (value: string, text: string) => ({ href: query.href({ status: value }), text, current: (status ?? all) === value })
@@ -42,15 +60,21 @@ export default function Businesses() {
       <Loaded of={records}>
         {(list) =>
           list.data.length === 0 ? (
-            status === 'PENDING' ? (
+            areWaiting ? (
               <Empty icon="check" title={w('empty')} text={w('emptyText')} />
             ) : (
               <Empty icon="check" title={c('nothingFound')} text={c('nothingFoundText')} />
             )
           ) : (
             <>
-              {list.pages > 1 && <p class="hint">{w('order')}</p>}
-              <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => net('kyb', id)} />
+              {areWaiting && list.total > 1 && <p class="hint">{w('order')}</p>}
+              <Table
+                caption={w('title')}
+                columns={columns(areWaiting)}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => net('kyb', id)}
+              />
               <Pager of={list} query={query} />
             </>
           )

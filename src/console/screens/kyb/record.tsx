@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ok, pathWith, Refused, type Schema } from '../../lib/api.ts'
+import { api, ifMatch, pathWith, Refused, type Schema, versioned } from '../../lib/api.ts'
 import { country } from '../../lib/format.ts'
 import { cohortName, l } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
@@ -23,6 +23,7 @@ import { restOf } from './shares.domain.ts'
 import { w } from './words.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
+type Held = { data: Kyb; etag: string }
 type Decision = 'APPROVED' | 'REJECTED'
 /** What is being decided, as it stands in the address. */
 const decisions: Readonly<Record<string, Decision>> = { approve: 'APPROVED', reject: 'REJECTED' }
@@ -30,11 +31,12 @@ const decisions: Readonly<Record<string, Decision>> = { approve: 'APPROVED', rej
 /** One business as it was filed, with its owners and its history, and what is decided about it. */
 export default function Business() {
   const id = useRoute().params['id'] ?? ''
-  const record = useResource(id, (signal) => ok(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
+  const record = useResource(id, (signal) => versioned<Kyb>(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
   const query = useQuery()
   const [isLate, setLate] = useState(false)
   useLive(['kyb.*'], record.reload, ({ data }) => data['subject'] === id)
-  const of = record.data.value
+  const held = record.data.value
+  const of = held?.data
   const deciding = decisions[query.of['do'] ?? '']
   const close = () => query.set({ do: undefined }, { replace: true })
   return (
@@ -56,10 +58,10 @@ export default function Business() {
       })}
     >
       {isLate && <Note tone="warn">{w('late')}</Note>}
-      <Loaded of={record}>{(filed) => <Filed of={filed} />}</Loaded>
-      {of && deciding && (
+      <Loaded of={record}>{({ data }) => <Filed of={data} />}</Loaded>
+      {held && deciding && (
         <Decide
-          of={of}
+          held={held}
           decision={deciding}
           record={record}
           onClose={close}
@@ -75,39 +77,41 @@ export default function Business() {
 
 const free = ['freeShops', 'freeLive', 'freeLending', 'freeCards'] as const
 
-/** Decides, once. Without `If-Match`: the only change of a record is its decision, and there is nothing to save over. */
+/** Decides about what was looked at, once: there is nothing to save over, since the only change of a record is its decision. */
 function Decide({
-  of,
+  held,
   decision,
   record,
   onClose,
   onLate,
 }: {
-  of: Kyb
+  held: Held
   decision: Decision
-  record: Resource<Kyb>
+  record: Resource<Held>
   onClose: () => void
   onLate: () => void
 }) {
   // Somebody else's decision does not take away what is typed: it is shown, and souk refuses a second one.
-  const [wasOpen] = useState(of.status === 'PENDING')
+  const [begun] = useState(held)
+  const of = held.data
   const reason = useSignal('')
   const name = of.legalName.slice(0, 80)
   async function decide(): Promise<void> {
     try {
       const body = { decision, reason: reason.value.trim() || null }
-      record.put(await ok(api.POST('/admin/kyb/{id}/decision', { params: { path: { id: of.id } }, body })))
+      const params = { path: { id: of.id }, header: ifMatch(begun.etag) }
+      record.put(await versioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body })))
       onClose()
       notify(w(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
     } catch (error) {
-      if (!(error instanceof Refused) || error.status !== 409) throw error
+      if (!(error instanceof Refused) || (error.status !== 409 && error.status !== 412)) throw error
       showProblem(error)
       await record.reload()
       onLate()
     }
   }
   const isApproval = decision === 'APPROVED'
-  if (!wasOpen) return null
+  if (begun.data.status !== 'PENDING') return null
   return (
     <FormDialog title={w(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
       {of.status !== 'PENDING' && <Note tone="warn">{w('meanwhile')}</Note>}

@@ -4,12 +4,12 @@ import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
-import { useDraft } from '../../lib/use-draft.ts'
+import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/use-draft.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Copyable, State } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form, saveRecord } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { History, Moves } from '../registries/standing.tsx'
@@ -68,7 +68,7 @@ function Known({ id }: { id: string }) {
             of="lender"
             status={held.data.status}
             name={held.data.displayName}
-            onMove={(status) => send(lender, held, { status }, read)}
+            onMove={(status) => send(lender, held, { status }, { read })}
           />
         )
       }
@@ -82,8 +82,13 @@ type Change = { displayName?: string; wallets?: ReturnType<typeof walletBodies>;
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
 /** Sends a change of that version, and shows what came of it. @returns whether it was done */
-async function send(lender: Resource<Held>, { data, etag }: Held, change: Change, read: () => Promise<Held>): Promise<boolean> {
-  const saved = await saveVersioned(etag, {
+async function send(
+  lender: Resource<Held>,
+  { data, etag }: Held,
+  change: Change,
+  { read, draft }: { read: () => Promise<Held>; draft?: RecordDraft<Held['data'], Typed> },
+): Promise<boolean> {
+  return saveRecord(lender, etag, draft, {
     save: (version) =>
       versioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
     theirs: read,
@@ -93,25 +98,23 @@ async function send(lender: Resource<Held>, { data, etag }: Held, change: Change
         [w('name'), change.displayName ?? data.displayName, now.displayName],
         [w('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
       ] as const,
-    onTheirs: lender.put,
   })
-  if (saved) lender.put(saved)
-  return saved !== undefined
 }
 
+const typedOf = ({ displayName, wallets }: Lender): Typed => ({ displayName, wallets: wallets.map(walletRow) })
+
 function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read: () => Promise<Held> }) {
-  const { data, etag } = of
-  // What somebody else saved begins the form anew.
-  const draft = useDraft<Typed>(etag, { displayName: data.displayName, wallets: data.wallets.map(walletRow) })
+  const { data } = of
+  const draft = useRecordDraft(of, typedOf)
   async function save(): Promise<void> {
     const { displayName, wallets } = draft.now()
     const change = {
       displayName,
-      ...(JSON.stringify(wallets) === JSON.stringify(data.wallets.map(walletRow))
+      ...(JSON.stringify(wallets) === JSON.stringify(typedOf(draft.begun().data).wallets)
         ? {}
         : { wallets: walletBodies(wallets, w('badMoment')) }),
     }
-    if (await send(lender, of, change, read)) notify(c('saved'))
+    if (await send(lender, draft.begun(), change, { read, draft })) notify(c('saved'))
   }
   return (
     <div class="columns">

@@ -69,12 +69,14 @@ export function DecideDialog({
         [w('documents'), number(of.documents.length), number(now.documents.length)],
         [w('decisions'), number(of.decisions.length + 1), number(now.decisions.length)],
       ],
-      onTheirs: onHeld,
+      onTheirs: (now) => {
+        onHeld(now)
+        onClose()
+      },
     })
-    if (decided) {
-      onHeld(decided)
-      notify(w('isDecided', { status: lendingStateName(decided.data.status) }))
-    }
+    if (!decided) return
+    onHeld(decided)
+    notify(w('isDecided', { status: lendingStateName(decided.data.status) }))
     onClose()
   }
   const { value } = decision

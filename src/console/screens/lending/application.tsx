@@ -30,6 +30,8 @@ export default function ApplicationPage() {
   const checklist = useResource(`${id} ${held?.data.selectedTier1Partner}`, (signal) =>
     ok(api.GET('/lending-application/{id}/checklist', { params: { path }, signal })),
   )
+  const files = useResource(id, (signal) => ok(api.GET('/lending-application/{id}/documents', { params: { path }, signal })))
+  const handedIn = () => Promise.all([application.reload(), files.reload()])
   const [isLeaving, setLeaving] = useState(false)
   // Somebody decides, and no event tells of it.
   usePolling(waiting.includes(held?.data.status ?? ''), application.reload)
@@ -55,8 +57,10 @@ export default function ApplicationPage() {
             <Loaded of={checklist} lines={8}>
               {({ items }) => (
                 <>
-                  <Documents application={there.data} items={items} onChanged={application.reload} />
-                  {there.data.status === 'DRAFT' && <Submit held={there} items={items} onSubmitted={application.put} />}
+                  <Documents held={there} items={items} files={files} onChanged={handedIn} />
+                  {there.data.status === 'DRAFT' && (
+                    <Submit held={there} items={items} onSubmitted={application.put} onOutdated={application.reload} />
+                  )}
                 </>
               )}
             </Loaded>
@@ -67,6 +71,7 @@ export default function ApplicationPage() {
         <Withdraw
           held={held}
           onClose={() => setLeaving(false)}
+          onOutdated={application.reload}
           onWithdrawn={(now) => {
             setLeaving(false)
             application.put(now)

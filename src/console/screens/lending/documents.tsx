@@ -1,21 +1,24 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { api, type Schema } from '../../lib/api.ts'
+import { api, ok, type Schema } from '../../lib/api.ts'
 import { holdDirty } from '../../lib/dirty.ts'
 import { download } from '../../lib/download.ts'
-import { bytes, percent } from '../../lib/format.ts'
+import { bytes, moment, percent } from '../../lib/format.ts'
 import { notify } from '../../lib/notices.ts'
+import { Refused } from '../../lib/refused.ts'
+import type { Resource } from '../../lib/resource.ts'
 import { upload } from '../../lib/upload.ts'
 import { c } from '../../lib/words/common.ts'
-import { State } from '../../ui/bits.tsx'
+import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { FileField } from '../../ui/fields.tsx'
+import { saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { handedIn, type Item, missingOf, typeNames, typeOf, unfit } from './application.domain.ts'
+import type { Held } from './held.ts'
 import { w } from './words.ts'
 
-type Application = Schema<'LendingApplication'>
 type Document = Schema<'LendingDocument'>
 
 const pathOf = (id: string, key: string) => `/lending-application/${encodeURIComponent(id)}/documents/${encodeURIComponent(key)}`
@@ -24,47 +27,104 @@ const sizeText = ({ maxSizeMb }: Item) => bytes(maxSizeMb * 1_000_000)
 
 /** The checklist: what is asked for, what is there, and where each file goes. */
 export function Documents({
-  application,
+  held,
   items,
+  files,
   onChanged,
 }: {
-  application: Application
+  held: Held
   items: readonly Item[]
-  onChanged: () => Promise<void>
+  files: Resource<{ data: Document[] }>
+  onChanged: () => Promise<unknown>
 }) {
-  const there = handedIn(application)
+  const known = files.data.value?.data
+  const failure = files.error.value
+  const there = handedIn(held.data)
   const required = items.filter((item) => item.required).length
   const done = required - missingOf(items, there).length
   return (
     <Section title={w('documents')} hint={w('documentsHint')} wide>
       <p role="status">{w('progress', { n: required, done })}</p>
+      {failure !== undefined && !known && <Problem error={failure} retry={files.reload} />}
       <ul class="documents" aria-label={w('documents')}>
         {items.map((item) => (
-          <Asked key={item.key} application={application} item={item} isThere={there.has(item.key)} onChanged={onChanged} />
+          <Asked
+            key={item.key}
+            held={held}
+            item={item}
+            isThere={there.has(item.key)}
+            file={known?.find(({ key }) => key === item.key)}
+            onChanged={onChanged}
+          />
         ))}
       </ul>
     </Section>
   )
 }
 
-type AskedProps = { application: Application; item: Item; isThere: boolean; onChanged: () => Promise<void> }
+/** The document that is there now for a key. Which file it is says its id: another file is another document. */
+async function thereNow(id: string, key: string): Promise<{ data: Document | undefined; etag: string }> {
+  const { data } = await ok(api.GET('/lending-application/{id}/documents', { params: { path: { id } } }))
+  const document = data.find((one) => one.key === key)
+  return { data: document, etag: document?.id ?? '' }
+}
 
-function Asked({ application: { id, status }, item, isThere, onChanged }: AskedProps) {
+const said = (document: Document | undefined): string =>
+  document ? [document.originalName ?? w('handedIn'), moment(document.uploadedAt)].join(', ') : w('missing')
+
+/**
+ * Puts one document in the place of that which was shown, or takes it away, and asks where somebody else handed in another one since. The version
+ * of the application cannot say that: every document of it raises it, one's own that are on their way at the same time too. So this is a look
+ * before, and no lock: what comes between the look and the sending is replaced unseen.
+ * @param shown the ids that it may have
+ * @returns undefined where nothing was sent: `onTheirs` tells of one who wants to look at what is there
+ */
+const unlessAnother = <Answer,>(
+  { id, key, label }: { id: string; key: string; label: string },
+  shown: readonly (string | undefined)[],
+  { send, mine, removes = false, onTheirs }: { send: () => Promise<Answer>; mine: string; removes?: boolean; onTheirs: () => void },
+): Promise<Answer | undefined> =>
+  saveVersioned<Answer, Document | undefined>('', {
+    save: async (seen) => {
+      const { data: now } = await thereNow(id, key)
+      if (now && now.id !== seen && !shown.includes(now.id)) throw new Refused(412, '', undefined, null, null)
+      return send()
+    },
+    theirs: () => thereNow(id, key),
+    differences: (now) => [[label, mine, said(now)]],
+    onTheirs,
+    removes,
+  })
+
+type AskedProps = { held: Held; item: Item; isThere: boolean; file: Document | undefined; onChanged: () => Promise<unknown> }
+
+function Asked({ held, item, isThere, file, onChanged }: AskedProps) {
+  const { id, status } = held.data
   const { key, label, description, required } = item
-  const [sent, setSent] = useState<Document | undefined>(undefined)
   const isDraft = status === 'DRAFT'
+  // The list is read behind what was sent: until it has come, or where it does not, one's own is no other.
+  const own = useRef<string | undefined>(undefined)
   // Once submitted, what is missing may be added, and nothing replaced.
   const mayHandIn = isDraft || ((status === 'SUBMITTED' || status === 'UNDER_REVIEW') && !isThere)
   async function remove(): Promise<void> {
     const body = <p>{w('removeText', { what: label })}</p>
     if (!(await confirm({ title: w('removeTitle'), body, action: c('remove'), danger: true }))) return
-    await api.DELETE('/lending-application/{id}/documents/{key}', { params: { path: { id, key } } })
-    setSent(undefined)
-    await onChanged()
+    try {
+      await unlessAnother({ id, key, label }, [file?.id, own.current], {
+        send: () => api.DELETE('/lending-application/{id}/documents/{key}', { params: { path: { id, key } } }),
+        mine: c('remove'),
+        removes: true,
+        onTheirs: () => undefined,
+      })
+    } finally {
+      await onChanged()
+    }
   }
-  async function onSent(document: Document): Promise<void> {
-    setSent(document)
-    notify(w('uploaded', { what: label }))
+  async function onSent(document: Document | undefined): Promise<void> {
+    if (document) {
+      own.current = document.id
+      notify(w('uploaded', { what: label }))
+    }
     await onChanged()
   }
   return (
@@ -83,9 +143,14 @@ function Asked({ application: { id, status }, item, isThere, onChanged }: AskedP
             <State of={required ? 'PENDING' : 'NONE'} text={w(required ? 'missing' : 'notNeeded')} />
           )}
           <small class="faint">{w(required ? 'required' : 'optional')}</small>
-          {isThere && sent?.originalName && (
+          {isThere && file && (
             <small>
-              <bdi>{sent.originalName}</bdi>, {bytes(sent.size)}
+              {file.originalName !== null && (
+                <>
+                  <bdi>{file.originalName}</bdi>,{' '}
+                </>
+              )}
+              {bytes(file.size)}, <When at={file.uploadedAt} />
             </small>
           )}
         </p>
@@ -104,15 +169,24 @@ function Asked({ application: { id, status }, item, isThere, onChanged }: AskedP
           </div>
         )}
       </div>
-      {mayHandIn && <HandIn id={id} item={item} isThere={isThere} onSent={onSent} />}
+      {mayHandIn && <HandIn id={id} item={item} isThere={isThere} shown={() => [file?.id, own.current]} onSent={onSent} />}
     </li>
   )
 }
 
-type HandInProps = { id: string; item: Item; isThere: boolean; onSent: (document: Document) => Promise<void> }
+type HandInProps = {
+  id: string
+  item: Item
+  isThere: boolean
+  shown: () => readonly (string | undefined)[]
+  /** Whatever came of it: a document where one was sent. */
+  onSent: (document: Document | undefined) => Promise<void>
+}
+
+const left = 'the page was left'
 
 /** Takes one file, says how far it is, and what went wrong with it. */
-function HandIn({ id, item, isThere, onSent }: HandInProps) {
+function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
   const { key, label } = item
   const [part, setPart] = useState<number | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
@@ -121,7 +195,7 @@ function HandIn({ id, item, isThere, onSent }: HandInProps) {
   const name = useRef(Symbol('document'))
   useEffect(
     () => () => {
-      stopping.current?.abort()
+      stopping.current?.abort(left)
       holdDirty(name.current, false)
     },
     [],
@@ -138,21 +212,31 @@ function HandIn({ id, item, isThere, onSent }: HandInProps) {
     setError(undefined)
     setPart(0)
     holdDirty(name.current, true)
+    let [document, isLookedAt] = [undefined as Document | undefined, false]
     try {
-      const document = await upload<Document>(pathOf(id, key), file, {
-        method: 'PUT',
-        type: typeOf(file),
-        signal: stop.signal,
-        onProgress: setPart,
-        // Headers hold Latin letters only.
-        headers: { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}` },
+      document = await unlessAnother({ id, key, label }, shown(), {
+        send: () =>
+          upload<Document>(pathOf(id, key), file, {
+            method: 'PUT',
+            type: typeOf(file),
+            signal: stop.signal,
+            onProgress: setPart,
+            // Headers hold Latin letters only.
+            headers: { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}` },
+          }),
+        mine: file.name,
+        onTheirs: () => {
+          isLookedAt = true
+        },
       })
-      await onSent(document)
+      // The question was closed: the file is still at hand.
+      if (!document && !isLookedAt && !stop.signal.aborted) setError(new Error(c('conflictTitle')))
     } catch (refusal) {
       if (!stop.signal.aborted) setError(refusal)
     } finally {
       holdDirty(name.current, false)
       setPart(undefined)
+      if (stop.signal.reason !== left) await onSent(document)
     }
   }
   const again = last.current

@@ -3,7 +3,7 @@ import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { usd } from '../../lib/format.ts'
 import { purposeName } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
-import { useDraft } from '../../lib/use-draft.ts'
+import { useRecordDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
@@ -29,20 +29,17 @@ const shown = (of: LoanTexts): readonly (readonly [string, string])[] => [
 
 /** What is asked for, while it is a draft. */
 export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => void }) {
-  const { data, etag } = held
+  const { data } = held
   const path = { id: data.id }
-  const draft = useDraft(data.id, textsOfLoan(data))
+  const draft = useRecordDraft(held, textsOfLoan)
   const wrong = useSignal<'amount' | 'term' | undefined>(undefined)
-  function show(now: Held): void {
-    onSaved(now)
-    draft.reset(textsOfLoan(now.data))
-  }
   async function save(): Promise<void> {
     const typed = draft.now()
-    const change = loanChange(textsOfLoan(data), typed)
+    const begun = draft.begun()
+    const change = loanChange(textsOfLoan(begun.data), typed)
     wrong.value = change.wrong
     if (change.wrong) throw new Error(change.wrong === 'term' ? `${w('term')}: ${w('notTerm')}` : c('notAmount', { currency: 'USD' }))
-    const saved = await saveVersioned(etag, {
+    const saved = await saveVersioned(begun.etag, {
       save: (version) =>
         versioned<Application>(api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body })),
       theirs: () => versioned<Application>(api.GET('/lending-application/{id}', { params: { path } })),
@@ -53,10 +50,15 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
           return yours === other ? [] : [[name, yours, other] as const]
         })
       },
-      onTheirs: show,
+      onTheirs(now) {
+        draft.take(now)
+        onSaved(now)
+      },
+      isSame: draft.isSame,
     })
     if (!saved) return
-    show(saved)
+    draft.saved(saved, typed)
+    onSaved(saved)
     notify(c('saved'))
   }
   const { of } = draft

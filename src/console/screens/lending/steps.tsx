@@ -4,6 +4,7 @@ import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { isDirty } from '../../lib/dirty.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
+import { Refused } from '../../lib/refused.ts'
 import { Note } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
@@ -17,8 +18,28 @@ import { w } from './words.ts'
 
 type Application = Schema<'LendingApplication'>
 
+/** Of a version that is gone, what is there is read: what one then presses again is of what one sees. */
+async function ofThisVersion<Answer>(sent: Promise<Answer>, onOutdated: () => unknown): Promise<Answer> {
+  try {
+    return await sent
+  } catch (refusal) {
+    if (refusal instanceof Refused && refusal.status === 412) onOutdated()
+    throw refusal
+  }
+}
+
 /** Submits a draft, or says what is missing. souk decides which documents those are. */
-export function Submit({ held, items, onSubmitted }: { held: Held; items: readonly Item[]; onSubmitted: (now: Held) => void }) {
+export function Submit({
+  held,
+  items,
+  onSubmitted,
+  onOutdated,
+}: {
+  held: Held
+  items: readonly Item[]
+  onSubmitted: (now: Held) => void
+  onOutdated: () => unknown
+}) {
   const { data, etag } = held
   const [error, setError] = useState<unknown>(undefined)
   const once = useIntention()
@@ -28,12 +49,15 @@ export function Submit({ held, items, onSubmitted }: { held: Held; items: readon
     if (isDirty()) return setError(new Error(w('saveFirst')))
     if (!(await confirm({ title: w('submitTitle'), body: <p>{w('submitText')}</p>, action: w('submit') }))) return
     try {
-      const now = await once([data.id, etag], (key) =>
-        versioned<Application>(
-          api.POST('/lending-application/{id}/submit', {
-            params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
-          }),
+      const now = await ofThisVersion(
+        once([data.id, etag], (key) =>
+          versioned<Application>(
+            api.POST('/lending-application/{id}/submit', {
+              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
+            }),
+          ),
         ),
+        onOutdated,
       )
       notify(w('submitted'))
       onSubmitted(now)
@@ -70,22 +94,27 @@ export function Withdraw({
   held: { data, etag },
   onClose,
   onWithdrawn,
+  onOutdated,
 }: {
   held: Held
   onClose: () => void
   onWithdrawn: (now: Held) => void
+  onOutdated: () => unknown
 }) {
   const reason = useSignal('')
   const once = useIntention()
   async function withdraw(): Promise<void> {
     const body = { reason: reason.value.trim() || null }
-    const now = await once([data.id, etag, body], (key) =>
-      versioned<Application>(
-        api.POST('/lending-application/{id}/withdraw', {
-          params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
-          body,
-        }),
+    const now = await ofThisVersion(
+      once([data.id, etag, body], (key) =>
+        versioned<Application>(
+          api.POST('/lending-application/{id}/withdraw', {
+            params: { path: { id: data.id }, header: { 'idempotency-key': key, ...ifMatch(etag) } },
+            body,
+          }),
+        ),
       ),
+      onOutdated,
     )
     notify(w('withdrawn'))
     onWithdrawn(now)

@@ -1,18 +1,19 @@
-import { useSignal } from '@preact/signals'
-import { api, ok, type Schema } from '../../lib/api.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import type { Query } from '../../lib/query.ts'
-import { Refused } from '../../lib/refused.ts'
+import { useResource } from '../../lib/resource.ts'
 import { mayFulfil } from '../../lib/shop.ts'
+import { useRecordDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Loaded, Section } from '../../ui/page.tsx'
 import type { Order } from './kit.tsx'
 import { unsent } from './refund.domain.ts'
 import { textOrNull } from './sending.domain.ts'
@@ -89,6 +90,8 @@ export function Parcels({ of, onChange, query }: { of: Order; onChange: () => Pr
   )
 }
 
+type Held = { data: Parcel; etag: string }
+
 /** Corrects what a parcel is tracked by. */
 function TrackingDialog({
   orderId,
@@ -101,54 +104,71 @@ function TrackingDialog({
   onClose: () => void
   onDone: () => Promise<void>
 }) {
-  const begun = useSignal(parcel)
-  const trackingNumber = useSignal(parcel.trackingNumber ?? '')
-  const carrier = useSignal(parcel.carrier ?? '')
+  const path = { id: orderId, fulfilmentId: parcel.id }
+  const read = (signal?: AbortSignal): Promise<Held> =>
+    versioned(api.GET('/v2/orders/{id}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
+  // The order tells no version of its parcels.
+  const held = useResource(parcel.id, read)
+  return (
+    <FormDialog title={w('correctTitle')} onClose={onClose}>
+      <Loaded of={held}>{(of) => <Tracking of={of} path={path} read={read} onTheirs={held.put} onDone={onDone} />}</Loaded>
+    </FormDialog>
+  )
+}
+
+const typedOf = ({ trackingNumber, carrier }: Parcel) => ({ trackingNumber: trackingNumber ?? '', carrier: carrier ?? '' })
+
+function Tracking({
+  of,
+  path,
+  read,
+  onTheirs,
+  onDone,
+}: {
+  of: Held
+  path: { id: string; fulfilmentId: string }
+  read: () => Promise<Held>
+  onTheirs: (held: Held) => void
+  onDone: () => Promise<void>
+}) {
+  const draft = useRecordDraft(of, typedOf)
   const once = useIntention()
-  const body = () => ({ trackingNumber: textOrNull(trackingNumber.value), carrier: textOrNull(carrier.value) })
-  async function now(): Promise<{ data: Parcel; etag: string }> {
-    const order = await ok(api.GET('/v2/orders/{id}', { params: { path: { id: orderId } } }))
-    const data = order.fulfilments?.find(({ id }) => id === parcel.id) ?? parcel
-    return { data, etag: data.updatedAt }
-  }
-  /** A parcel is read with its order alone, which tells no version of it: when it was changed last stands in for that. */
-  async function save(version: string | undefined): Promise<Parcel> {
-    if ((await now()).etag !== version) throw new Refused(412, c('conflictTitle'), undefined, null, null)
-    const path = { id: orderId, fulfilmentId: parcel.id }
-    return once(body(), (key) =>
-      ok(
-        api.PATCH('/v2/orders/{id}/fulfilments/{fulfilmentId}', {
-          params: { path, header: { 'idempotency-key': key } },
-          body: body(),
-        }),
-      ),
-    )
-  }
+  const first = useRef<HTMLDivElement>(null)
+  // The dialog was open before there was anything to type into.
+  useEffect(() => first.current?.querySelector('input')?.focus(), [])
   async function send(): Promise<void> {
-    const saved = await saveVersioned(begun.value.updatedAt, {
-      save,
-      theirs: now,
+    const { trackingNumber, carrier } = draft.now()
+    const body = { trackingNumber: textOrNull(trackingNumber), carrier: textOrNull(carrier) }
+    const saved = await saveVersioned(draft.begun().etag, {
+      save: (version) =>
+        once([body, version], (key) =>
+          ok(
+            api.PATCH('/v2/orders/{id}/fulfilments/{fulfilmentId}', {
+              params: { path, header: { 'idempotency-key': key, ...ifMatch(version) } },
+              body,
+            }),
+          ),
+        ),
+      theirs: read,
       differences: (theirs) => [
-        [w('trackingNumber'), trackingNumber.value, theirs.trackingNumber ?? '–'],
-        [w('carrier'), carrier.value, theirs.carrier ?? '–'],
+        [w('trackingNumber'), body.trackingNumber ?? '–', theirs.trackingNumber ?? '–'],
+        [w('carrier'), body.carrier ?? '–', theirs.carrier ?? '–'],
       ],
-      onTheirs({ data }) {
-        begun.value = data
-        trackingNumber.value = data.trackingNumber ?? ''
-        carrier.value = data.carrier ?? ''
+      onTheirs(held) {
+        draft.take(held)
+        onTheirs(held)
       },
     })
     if (!saved) return
     notify(c('saved'))
     await onDone()
   }
-  const isDirty = trackingNumber.value !== (begun.value.trackingNumber ?? '') || carrier.value !== (begun.value.carrier ?? '')
   return (
-    <FormDialog title={w('correctTitle')} onClose={onClose}>
-      <Form onSubmit={send} dirty={isDirty} label={w('correctTitle')}>
-        <TextField label={w('trackingNumber')} bind={trackingNumber} max={100} code />
-        <TextField label={w('carrier')} bind={carrier} max={100} />
-      </Form>
-    </FormDialog>
+    <Form onSubmit={send} dirty={draft.dirty} label={w('correctTitle')}>
+      <div ref={first}>
+        <TextField label={w('trackingNumber')} bind={draft.of.trackingNumber} max={100} code />
+      </div>
+      <TextField label={w('carrier')} bind={draft.of.carrier} max={100} />
+    </Form>
   )
 }

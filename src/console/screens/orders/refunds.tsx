@@ -38,8 +38,7 @@ export default function Refunds() {
     {
       key: 'way',
       title: w('way'),
-      cell: ({ processor, giftCardAmount }) =>
-        (processor ? processorName(processor) : null) ?? (giftCardAmount.amount > 0 ? w('backToCards') : ''),
+      cell: ({ processor, giftCardAmount }) => (processor ? processorName(processor) : giftCardAmount.amount > 0 ? w('backToCards') : ''),
     },
     { key: 'reason', title: w('reason'), cell: ({ reason }) => reason && <bdi class="cut">{reason}</bdi> },
     {

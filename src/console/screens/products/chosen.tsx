@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { api, ok } from '../../lib/api.ts'
+import { api, ifMatch, versioned } from '../../lib/api.ts'
 import { notify } from '../../lib/notices.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
@@ -9,6 +9,8 @@ import { w } from './words.ts'
 
 type One = Pick<Product, 'id' | 'title' | 'status'>
 export type ChosenProducts = ReadonlyMap<string, One>
+/** One that was changed, as it was before, with the version that came of it. */
+type Changed = One & { readonly etag: string }
 type Failed = { readonly product: One; readonly error: unknown }
 
 const withAll = (chosen: ChosenProducts, products: readonly One[]): ChosenProducts =>
@@ -41,15 +43,22 @@ export function Chosen({
   const isAll = here.every(({ id }) => chosen.value.has(id))
   const count = chosen.value.size
 
-  /** @returns those that were changed, as they were before */
-  async function setAll(products: readonly One[], statusOf: (product: One) => Product['status']): Promise<readonly One[]> {
-    const done: One[] = []
+  /**
+   * @param products with the version that is to be changed; without: whatever is there, of which the list tells no version
+   * @returns those that were changed
+   */
+  async function setAll(
+    products: readonly (One & { readonly etag?: string })[],
+    statusOf: (product: One) => Product['status'],
+  ): Promise<readonly Changed[]> {
+    const done: Changed[] = []
     failed.value = []
     for (const [nth, product] of products.entries()) {
       told.value = w('working', { done: nth, total: products.length })
       try {
-        await ok(api.PATCH('/product-v2/{id}', { params: { path: { id: product.id } }, body: { status: statusOf(product) } }))
-        done.push(product)
+        const params = { path: { id: product.id }, header: ifMatch(product.etag) }
+        const { etag } = await versioned(api.PATCH('/product-v2/{id}', { params, body: { status: statusOf(product) } }))
+        done.push({ ...product, etag })
       } catch (error) {
         failed.value = [...failed.value, { product, error }]
       }

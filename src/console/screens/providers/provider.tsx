@@ -6,13 +6,13 @@ import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
-import { useDraft } from '../../lib/use-draft.ts'
+import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/use-draft.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form, saveRecord } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { History, Moves } from '../registries/standing.tsx'
@@ -96,7 +96,7 @@ function Known({ id }: { id: string }) {
             of="provider"
             status={held.data.status}
             name={held.data.displayName}
-            onMove={(status) => send(provider, held, { status }, read)}
+            onMove={(status) => send(provider, held, { status }, { read })}
           />
         )
       }
@@ -115,8 +115,13 @@ type Change = {
 const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
 /** Sends a change of that version, and shows what came of it. @returns whether it was done */
-async function send(provider: Resource<Held>, { data, etag }: Held, change: Change, read: () => Promise<Held>): Promise<boolean> {
-  const saved = await saveVersioned(etag, {
+async function send(
+  provider: Resource<Held>,
+  { data, etag }: Held,
+  change: Change,
+  { read, draft }: { read: () => Promise<Held>; draft?: RecordDraft<Held['data'], Typed> },
+): Promise<boolean> {
+  return saveRecord(provider, etag, draft, {
     save: (version) =>
       versioned(api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
     theirs: read,
@@ -127,27 +132,21 @@ async function send(provider: Resource<Held>, { data, etag }: Held, change: Chan
         [w('archetype'), w(`archetype.${change.archetype ?? data.archetype}`), w(`archetype.${now.archetype}`)],
         [w('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
       ] as const,
-    onTheirs: provider.put,
   })
-  if (saved) provider.put(saved)
-  return saved !== undefined
 }
+
+const typedOf = ({ displayName, archetype, wallets }: Provider): Typed => ({ displayName, archetype, wallets: wallets.map(walletRow) })
 
 function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; read: () => Promise<Held> }) {
   const { data, etag } = of
   const once = useIntention()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
-  // What somebody else saved begins the form anew.
-  const draft = useDraft<Typed>(etag, {
-    displayName: data.displayName,
-    archetype: data.archetype,
-    wallets: data.wallets.map(walletRow),
-  })
+  const draft = useRecordDraft(of, typedOf)
   async function save(): Promise<void> {
     const { wallets, ...rest } = draft.now()
-    const isOther = JSON.stringify(wallets) !== JSON.stringify(data.wallets.map(walletRow))
+    const isOther = JSON.stringify(wallets) !== JSON.stringify(typedOf(draft.begun().data).wallets)
     const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, w('badMoment')) } : {}) }
-    if (await send(provider, of, change, read)) notify(c('saved'))
+    if (await send(provider, draft.begun(), change, { read, draft })) notify(c('saved'))
   }
   async function rotate(): Promise<void> {
     const sure = await confirm({
@@ -158,12 +157,16 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
     })
     if (!sure) return
     // Sent twice, it would end the secret that the first one made.
-    const fresh = await once(etag, (key) => {
-      const header = { 'idempotency-key': key, ...ifMatch(etag) }
-      return ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } }))
-    })
-    setRotated(fresh)
-    await provider.reload()
+    try {
+      const fresh = await once(etag, (key) => {
+        const header = { 'idempotency-key': key, ...ifMatch(etag) }
+        return ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } }))
+      })
+      setRotated(fresh)
+    } finally {
+      // Refused because somebody else was faster: what they did is shown, and it may be pressed again.
+      await provider.reload()
+    }
   }
   return (
     <>

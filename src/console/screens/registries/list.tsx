@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useLive } from '../../lib/live.ts'
+import { useLooking } from '../../lib/live.ts'
 import type { Query } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { c, stateName } from '../../lib/words/common.ts'
@@ -8,6 +8,9 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+
+/** So often it is looked at what others have done. */
+const looksMs = 30_000
 
 type List<Row> = { readonly data: Row[]; readonly page: number; readonly limit: number; readonly total: number; readonly pages: number }
 
@@ -41,8 +44,8 @@ export function RegistryList<Row extends { readonly id: string }>({
 }) {
   const status = statuses.find((one) => one === query.of['status'])
   const list = useResource(JSON.stringify([query.of, query.page]), (signal) => read(status, signal))
-  // Nothing of these is told: what somebody else did is seen when one comes back.
-  useLive([], list.reload)
+  // Nothing of these is told.
+  useLooking(looksMs, list.reload)
   return (
     <Page
       title={title}

@@ -48,10 +48,6 @@ const shown = (of: MailTexts): readonly (readonly [string, string])[] => [
 function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) {
   const { effective } = held.data
   const draft = useDraft('', textsOfMail(held.data))
-  function show(now: Held): void {
-    resource.put(now)
-    draft.reset(textsOfMail(now.data))
-  }
   async function save(): Promise<void> {
     const typed = draft.now()
     const saved = await saveVersioned(held.etag, {
@@ -64,10 +60,14 @@ function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) 
           return yours === other ? [] : [[name, yours, other] as const]
         })
       },
-      onTheirs: show,
+      onTheirs(now) {
+        resource.put(now)
+        draft.reset(textsOfMail(now.data))
+      },
     })
     if (!saved) return
-    show(saved)
+    resource.put(saved)
+    draft.saved(textsOfMail(saved.data), typed)
     notify(c('saved'))
   }
   const { of } = draft

@@ -46,7 +46,16 @@ export default function StaffPage() {
     if (userId !== null && userId === myId) await renew()
     else await staff.reload()
   }
-  const row = { myId, onInvited: invited, onRemoved: changed, onChange: async (id: string) => setChanging(await readOne(id)) }
+  async function change(id: string): Promise<void> {
+    try {
+      setChanging(await readOne(id))
+    } catch (refusal) {
+      // They may be gone meanwhile.
+      await staff.reload()
+      throw refusal
+    }
+  }
+  const row = { myId, onInvited: invited, onSeen: changed, onChange: change }
   return (
     <Page title={w('title')} subtitle={w('subtitle')}>
       {link?.inviteUrl && (
@@ -111,7 +120,8 @@ type Row = {
   myId: string | undefined
   onInvited: (one: Invited) => Promise<void>
   onChange: (id: string) => Promise<void>
-  onRemoved: (one: Staff) => Promise<void>
+  /** What became of somebody is to be shown. */
+  onSeen: (one: Staff) => Promise<void>
 }
 
 const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
@@ -152,7 +162,7 @@ const columns = ({ myId, ...does }: Row): readonly Column<Staff>[] => [
   { key: 'actions', title: c('actions'), cell: (one) => <Actions of={one} isMe={one.userId !== null && one.userId === myId} {...does} /> },
 ]
 
-function Actions({ of: one, isMe, onInvited, onChange, onRemoved }: { of: Staff; isMe: boolean } & Omit<Row, 'myId'>) {
+function Actions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; isMe: boolean } & Omit<Row, 'myId'>) {
   const once = useIntention()
   const who = whoIs(one)
   async function again(): Promise<void> {
@@ -160,11 +170,41 @@ function Actions({ of: one, isMe, onInvited, onChange, onRemoved }: { of: Staff;
     await onInvited(await once([body, one.updatedAt], (key) => postInvitation(body, key)))
   }
   async function remove(): Promise<void> {
-    const text = w(isMe ? 'removeSelf' : one.status === 'ACTIVE' ? 'removeActive' : 'removeInvited')
-    if (!(await confirm({ title: w('removeTitle', { who }), body: <p>{text}</p>, action: c('remove'), danger: true }))) return
-    await api.DELETE('/shops/v2/staff/{id}', { params: { path: { id: one.id } } })
-    notify(w('removed', { who }))
-    await onRemoved(one)
+    try {
+      await askAndRemove()
+    } finally {
+      // Also where they were gone already.
+      await onSeen(one)
+    }
+  }
+  async function askAndRemove(): Promise<void> {
+    // What is asked about is what is there now, and not what the list may have shown for long.
+    const { data, etag } = await readOne(one.id)
+    const text = w(isMe ? 'removeSelf' : data.status === 'ACTIVE' ? 'removeActive' : 'removeInvited')
+    const body = (
+      <>
+        <p>
+          {w('role')}: {stateName(data.role)}
+        </p>
+        <p>{text}</p>
+      </>
+    )
+    if (!(await confirm({ title: w('removeTitle', { who }), body, action: c('remove'), danger: true }))) return
+    const path = { id: one.id }
+    const isGone = await saveVersioned(etag, {
+      save: async (version) => {
+        await api.DELETE('/shops/v2/staff/{id}', { params: { path, header: ifMatch(version) } })
+        return true
+      },
+      removes: true,
+      theirs: () => readOne(one.id),
+      differences: (theirs) => [
+        [w('role'), stateName(data.role), stateName(theirs.role)],
+        [c('status'), stateName(data.status), stateName(theirs.status)],
+      ],
+      onTheirs: () => undefined,
+    })
+    if (isGone) notify(w('removed', { who }))
   }
   const named = <span class="unseen">: {who}</span>
   return (

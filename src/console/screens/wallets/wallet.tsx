@@ -4,12 +4,12 @@ import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
-import { type EditedDraft, useDraft } from '../../lib/use-draft.ts'
+import { type EditedDraft, useDraft, useRecordDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
-import { Form, saveVersioned } from '../../ui/form.tsx'
+import { Form, saveRecord } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { noWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
 import { w } from '../registries/words.ts'
@@ -75,12 +75,13 @@ const typedOf = (wallet: Held['data']): Typed => {
   return { address, from, to }
 }
 
-function Standing({ of: { data, etag }, wallet, read }: { of: Held; wallet: Resource<Held>; read: () => Promise<Held> }) {
-  // What somebody else saved begins the form anew.
-  const draft = useDraft<Typed>(etag, typedOf(data))
+function Standing({ of, wallet, read }: { of: Held; wallet: Resource<Held>; read: () => Promise<Held> }) {
+  const { data } = of
+  const draft = useRecordDraft(of, typedOf)
   async function save(): Promise<void> {
-    const body = walletBody({ ...draft.now(), was: data }, w('badMoment'))
-    const saved = await saveVersioned(etag, {
+    const begun = draft.begun()
+    const body = walletBody({ ...draft.now(), was: begun.data }, w('badMoment'))
+    const isSaved = await saveRecord(wallet, begun.etag, draft, {
       save: (version) =>
         versioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
       theirs: read,
@@ -89,11 +90,8 @@ function Standing({ of: { data, etag }, wallet, read }: { of: Held; wallet: Reso
         [w('from'), body.from ?? now.from, now.from],
         [w('to'), body.to ?? w('open'), now.to ?? w('open')],
       ],
-      onTheirs: wallet.put,
     })
-    if (!saved) return
-    wallet.put(saved)
-    notify(c('saved'))
+    if (isSaved) notify(c('saved'))
   }
   return (
     <>

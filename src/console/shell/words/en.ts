@@ -28,6 +28,7 @@ export default {
   login: 'Log in',
   idle: 'Nobody was here for half an hour, so you were logged out.',
   ended: 'Your session has ended: log in again.',
+  taken: 'Somebody has become the operator already: log in.',
   forgot: 'Forgot your password?',
   forgotTitle: 'A new password',
   forgotText: 'Where there is an account with this address, a mail with a link is on its way to it.',
@@ -40,6 +41,8 @@ export default {
   passwordHint: 'At least 10 characters.',
   awayTitle: 'souk does not answer',
   insecure: 'Open this page by https, or on the machine itself: over plain http a browser keeps no session.',
+  noCookies:
+    'Your browser keeps no cookies for this page: you can log in and work, but as soon as the page is loaded anew, or an hour later, you have to log in again.',
   // The menu.
   'group.day': 'Today',
   'group.catalog': 'Catalog',

@@ -16,7 +16,8 @@ export default {
   begin: 'Set it up',
   secret: 'Secret for the app',
   secretText:
-    'Add an account in your authenticator app: type this secret, or open the address where the app is on this device. Then type the code that it shows. It is shown this once.',
+    'Add an account in your authenticator app: scan this picture, type the secret, or open the address where the app is on this device. Then type the code that it shows. It is shown this once.',
+  qrCode: 'QR code for the app',
   address: 'Address for the app',
   openApp: 'Open it in the app on this device',
   code: 'Code of the app',
@@ -25,6 +26,11 @@ export default {
   recoveryText:
     'Each stands in for a code of the app once, when the phone is lost. Write them down and keep them away from the phone: they are shown this once. All other sessions have ended.',
   recoveryKept: 'I have written them down',
+  codesLeft: { one: '{n} recovery code is left.', other: '{n} recovery codes are left.' },
+  fewLeft: {
+    one: '{n} recovery code is left. Turn the second factor off and set it up again for new ones.',
+    other: '{n} recovery codes are left. Turn the second factor off and set it up again for new ones.',
+  },
   turnOff: 'Turn it off',
   turnOffTitle: 'Turn the second factor off',
   turnOffText: 'From then on the password alone opens your account, and the recovery codes are void.',

@@ -1,6 +1,6 @@
 export default {
   title: 'Audit trail',
-  search: 'An id or an action, such as kyb.filed',
+  search: 'An id, an action or its beginning, a request, an e-mail address',
   actor: 'Who',
   action: 'What',
   subject: 'To what',
@@ -16,8 +16,9 @@ export default {
   request: 'Request',
   show: 'Open {id}',
   again: 'Look again',
-  hint: 'Whole ids and whole names of actions are looked for, not parts. Days are of UTC. What is a person’s is not kept here.',
-  takenAs: 'Looked for as: {name}',
-  nothingFoundText: 'No row has that. Ids and names of actions must be whole.',
+  hint: 'Ids whole, of whom or what they are: product. finds every action that begins so. An e-mail address is that of a merchant, a member of staff or an operator. Days are of UTC. What is a person’s is not kept here.',
+  csv: 'Take along as CSV',
+  capped: 'The newest {n} are counted and shown. Days narrow it down; souk audit export has all.',
+  nothingFoundText: 'No row has that. Ids must be whole; of an action its beginning is enough.',
   emptyText: 'Whatever a merchant, a key or an operator changes is on record here.',
 } as const

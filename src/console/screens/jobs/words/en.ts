@@ -20,6 +20,8 @@ export default {
   every: 'In every process',
   asks: 'Asked at {at}',
   success: 'Last success',
+  before: { one: '{n} run before', other: '{n} runs before' },
+  runsOf: 'Runs before of {name}',
   areStuck: { one: '{n} job is stuck:', other: '{n} jobs are stuck:' },
   haveFailed: { one: '{n} job did not succeed when it ran last:', other: '{n} jobs did not succeed when they ran last:' },
 } as const

@@ -23,6 +23,8 @@ export default {
   every: 'Процесс бүрд',
   asks: '{at}-д хүссэн',
   success: 'Сүүлийн амжилт',
+  before: { one: 'Өмнөх {n} ажиллагаа', other: 'Өмнөх {n} ажиллагаа' },
+  runsOf: '{name}: өмнөх ажиллагаанууд',
   areStuck: { one: '{n} ажил гацсан:', other: '{n} ажил гацсан:' },
   haveFailed: { one: '{n} ажил сүүлд амжилтгүй болсон:', other: '{n} ажил сүүлд амжилтгүй болсон:' },
 } satisfies Translation<typeof en>

@@ -1,0 +1,81 @@
+/** A save that takes its time: what is typed meanwhile is neither lost nor taken for saved. */
+import { expect } from 'bun:test'
+import { usd } from '../support/catalog.ts'
+import { consoleTests } from '../support/console-tests.ts'
+import { approved } from '../support/kyb.ts'
+import { completed } from '../support/lending.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+
+const { test } = consoleTests({
+  fill: async ({ app }) => {
+    const [operator, borrower] = [await app.superAdmin(), await app.merchant()]
+    await approved(app, borrower, operator)
+    return { operator, borrower, selling: await sellingIn(app, { onHand: 10 }) }
+  },
+})
+
+const address = (digit: number) => `0x${String(digit).repeat(40)}`
+
+/** In the page: no change goes out until `letGo` is called. */
+const heldBack = `{
+  const { promise, resolve } = Promise.withResolvers()
+  const before = globalThis.fetch
+  globalThis.letGo = resolve
+  globalThis.fetch = async (request, ...more) => {
+    if (/^(PATCH|PUT)$/.test(request.method)) await promise
+    return before(request, ...more)
+  }
+}`
+
+test('what is typed while a save is under way stays, and is saved the next time', async ({
+  open,
+  app,
+  data: { operator, borrower, selling },
+}) => {
+  const { token } = operator
+  const made = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body.id
+  const read = async (path: string) => ok(await app.call('GET', path, { token })).body
+  const lender = await made('/admin/lenders', { displayName: 'Slow' })
+  const provider = await made('/admin/service-providers', { displayName: 'Slow', archetype: 'warehouse' })
+  const card = ok(await selling.post('/giftcard', { amount: usd(5_000), note: 'Slow' }), 201).body.id
+  const wallet = await made('/admin/platform-wallets', { address: address(7) })
+  const blog = ok(await selling.post('/blogs', { title: 'Slow', bodyHtml: '<p>Slow</p>' }), 201).body.id
+  const discount = ok(await selling.post('/discounts', { title: 'Slow', code: 'SLOW', kind: 'FREE_SHIPPING' }), 201).body.id
+  const application = (await completed(app, borrower)).id
+  const at = `s/${selling.shop.name}`
+  const fields = [
+    { as: operator, at: `net/lenders/${lender}`, label: /^Name/, typed: ['First', 'Second'] },
+    { as: operator, at: `net/providers/${provider}`, label: /^Name/, typed: ['First', 'Second'] },
+    { as: operator, at: `net/wallets/${wallet}`, label: /^Address/, typed: [address(8), address(9)] },
+    { as: selling, at: `${at}/gift-cards/${card}`, label: 'Note', typed: ['First', 'Second'] },
+    { as: selling, at: `${at}/blog/${blog}`, label: 'Title', typed: ['First', 'Second'] },
+    { as: selling, at: `${at}/discounts/${discount}`, label: 'Name', typed: ['First', 'Second'] },
+    { as: selling, at: `${at}/settings/mail`, label: 'Sender’s name', typed: ['First', 'Second'] },
+    { as: borrower, at: `s/${borrower.shop.name}/lending/${application}`, label: 'Term in months', typed: ['24', '36'] },
+  ] as const
+  for (const { as, at, label, typed } of fields) {
+    const visitor = await open({ as, at })
+    await visitor.fill(label, typed[0], { role: 'textbox' })
+    await visitor.page.evaluate(heldBack)
+    await visitor.press('Save', { role: 'button' })
+    await visitor.until(`document.querySelector('form[aria-busy=true]') !== null`, 'the save is under way')
+    await visitor.fill(label, typed[1], { role: 'textbox' })
+    await visitor.page.evaluate('letGo()')
+    await visitor.text('Saved')
+    await visitor.settled()
+    expect([at, await visitor.value(label)]).toEqual([at, typed[1]])
+    // It is not saved yet: it is asked about before it is lost.
+    expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(false)
+    await visitor.press('Save', { role: 'button' })
+    await visitor.until(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`, 'all is saved')
+    expect([at, await visitor.value(label)]).toEqual([at, typed[1]])
+  }
+  expect(await read(`/admin/lenders/${lender}`)).toMatchObject({ displayName: 'Second' })
+  expect(await read(`/admin/service-providers/${provider}`)).toMatchObject({ displayName: 'Second' })
+  expect(await read(`/admin/platform-wallets/${wallet}`)).toMatchObject({ address: address(9) })
+  expect((await selling.get(`/giftcard/${card}`)).body).toMatchObject({ note: 'Second' })
+  expect((await selling.get(`/blogs/${blog}`)).body).toMatchObject({ title: 'Second' })
+  expect((await selling.get(`/discounts/${discount}`)).body).toMatchObject({ title: 'Second' })
+  expect((await app.call('GET', '/shops/v2/mail', { token: selling.token })).body).toMatchObject({ senderName: 'Second' })
+  expect((await app.call('GET', `/lending-application/${application}`, { token: borrower.token })).body.requestedTermMonths).toBe(36)
+})

@@ -2,15 +2,14 @@
  * The console in Chromium: how soon the home screen can be used, against an empty page of the same server that makes two API calls; how many
  * bytes the first load and each later screen are; and what serving it costs those who read products. The binary, in the demo's shops.
  */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { demoShop } from '../src/demo/data.ts'
 import { chromium } from '../test/support/chromium.ts'
 import { addressOf, listedScreens } from '../test/support/console-screens.ts'
 import { type ConsoleVisitor, consoleVisitor } from '../test/support/console-visitor.ts'
 import { closeBrowser } from '../test/support/visit.ts'
+import { startDemo } from './console-demo.ts'
 import { load } from './load.ts'
-import { children, figure, median, only, quick, reading, report, root, rounds, rows, say, spreadOf, work } from './runs.ts'
+import { figure, median, only, quick, reading, report, rounds, rows, say, spreadOf } from './runs.ts'
 
 const loads = quick ? 5 : 20
 const firstLoadMax = 60_000
@@ -18,14 +17,12 @@ const laterMax = 25_000
 /** So often a second somebody opens the console for the first time, while products are read. */
 const openingsPerSecond = 5
 const { email, password } = demoShop.merchant
-const binary = join(root, 'dist', 'souk')
 
 export async function measureConsole(): Promise<void> {
   if (!chromium) {
     say('skipped: the console, because there is no chromium on this machine')
     return
   }
-  if (!(await Bun.file(binary).exists())) throw new Error('dist/souk is not there: `bun run build` makes it')
   const demo = await startDemo()
   try {
     const visitor = await consoleVisitor(demo.url)
@@ -40,24 +37,6 @@ export async function measureConsole(): Promise<void> {
     await closeBrowser()
     demo.stop()
   }
-}
-
-async function startDemo(): Promise<{ url: string; stop(): void }> {
-  const dataDir = join(work, 'console')
-  mkdirSync(dataDir, { recursive: true })
-  const child = Bun.spawn([binary, 'demo'], {
-    env: { DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error' },
-    stdout: 'pipe',
-    stderr: 'ignore',
-  })
-  children.add(child)
-  let said = ''
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
-    said += text
-    const url = /souk is ready at (http:\/\/\S+)/.exec(said)?.[1]
-    if (url) return { url, stop: () => child.kill('SIGTERM') }
-  }
-  throw new Error('the demo ended before it was ready')
 }
 
 /** In the page, from its very beginning: when there is a screen with a heading of its own, and nothing on it loads any more. */
@@ -146,7 +125,7 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
     await visitor.settled()
     return sent(visitor, since)
   }
-  const shown = `document.querySelector('main h1')`
+  const shown = `document.querySelector('main h1') !== null`
   const home = await cold(`s/${demoShop.name}`, shown)
   only('bytes of the first load, home shown', `${figure(sum(home.values()))} in ${home.size} files`, `≤ ${figure(firstLoadMax)}`)
   const later: { path: string; size: number; files: number }[] = []

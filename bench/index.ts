@@ -1,5 +1,5 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|backup|failover …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse, discounts and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -10,6 +10,8 @@ import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { measureChain } from './chain.ts'
 import { measureConsole } from './console.ts'
+import { measureList } from './console-list.ts'
+import { measureOpen } from './console-open.ts'
 import { measureDiscounts } from './discounts.ts'
 import { measureExport } from './export.ts'
 import { measureFailover } from './failover.ts'
@@ -50,6 +52,8 @@ try {
   if (isWanted('chain')) await measureChain()
   if (isWanted('export')) await measureExport()
   if (isWanted('console')) await measureConsole()
+  if (isWanted('console') || isWanted('console-list')) await measureList()
+  if (isWanted('console') || isWanted('console-open')) await measureOpen()
   if (isWanted('backup')) await measureBackup()
   if (isWanted('failover')) await measureFailover()
   process.stdout.write(`${table()}\n`)

@@ -1,0 +1,40 @@
+/** The binary in the demo's shops, for what is measured in a browser. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { children, root, work } from './runs.ts'
+
+export type Demo = {
+  readonly url: string
+  readonly pid: number
+  /** By which shoppers of the main shop ask. */
+  readonly publishableKey: string
+  readonly secretKey: string
+  stop(): void
+}
+
+/**
+ * Starts a demo of its own.
+ * @param settings as in the environment, in place of the demo's
+ * @throws Error where there is no binary, or it ends before it is ready
+ */
+export async function startDemo(settings: Readonly<Record<string, string>> = {}): Promise<Demo> {
+  const binary = join(root, 'dist', 'souk')
+  if (!(await Bun.file(binary).exists())) throw new Error('dist/souk is not there: `bun run build` makes it')
+  const dataDir = join(work, 'console')
+  mkdirSync(dataDir, { recursive: true })
+  const child = Bun.spawn([binary, 'demo'], {
+    env: { DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error', ...settings },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  children.add(child)
+  let said = ''
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
+    said += text
+    const url = /souk is ready at (http:\/\/\S+)/.exec(said)?.[1]
+    const publishableKey = /Publishable key\s+(\S+)\n/.exec(said)?.[1]
+    const secretKey = /Secret key\s+(\S+)\n/.exec(said)?.[1]
+    if (url && publishableKey && secretKey) return { url, pid: child.pid, publishableKey, secretKey, stop: () => child.kill('SIGTERM') }
+  }
+  throw new Error('the demo ended before it was ready')
+}

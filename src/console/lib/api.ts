@@ -17,9 +17,10 @@ function signed(request: Request, token: string): Request {
   return request
 }
 
-async function sent(request: Request): Promise<Response> {
+async function sent(request: Request, isPatient = false): Promise<Response> {
   try {
-    const answer = await fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)]) })
+    const signal = isPatient ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)])
+    const answer = await fetch(request, { signal })
     noteClock(answer)
     return answer
   } catch (error) {
@@ -28,14 +29,18 @@ async function sent(request: Request): Promise<Response> {
   }
 }
 
-/** @throws Refused for whatever is no success; a token that ended meanwhile is renewed once */
-export async function fetched(request: Request): Promise<Response> {
+/**
+ * A request and its answer, all of which must have come within `patienceMs`.
+ * @param isPatient whoever asks watches over the time, as of files that come for long
+ * @throws Refused for whatever is no success; a token that ended meanwhile is renewed once
+ */
+export async function fetched(request: Request, isPatient = false): Promise<Response> {
   const again = request.clone()
   const token = await accessToken()
-  let answer = await sent(signed(request, token))
+  let answer = await sent(signed(request, token), isPatient)
   if (answer.status === 401 && session.value?.accessToken === token) {
     await renew()
-    if (session.value && standing.value === 'in') answer = await sent(signed(again, session.value.accessToken))
+    if (session.value && standing.value === 'in') answer = await sent(signed(again, session.value.accessToken), isPatient)
   }
   if (!answer.ok) throw await refusalOf(answer)
   return answer
@@ -54,7 +59,7 @@ export async function fetchedOnce(request: Request): Promise<Response> {
 /**
  * `await ok(api.GET('/v2/orders/{id}', { params: { path: { id } } }))`: the answer, typed. Every refusal is thrown, see `fetched`.
  */
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetched, credentials: 'omit' })
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetched(request), credentials: 'omit' })
 
 /** What an answer holds. Lists answer CSV too, but not to those who do not ask for it. */
 export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, string>> => (await call).data as Exclude<T, string>

@@ -1,13 +1,20 @@
 /** What KYB and lending call their kinds, in the reader's language: merchants and operators read the same names. */
 import type { Schema } from './api.ts'
 import { stateName } from './words/common.ts'
-import { catalog } from './words.ts'
+import { catalog, type Message } from './words.ts'
 
 /** Words that the screens of KYB and lending share. */
 export const l = catalog({
   en: () => import('./words/lending/en.ts'),
   ar: () => import('./words/lending/ar.ts'),
   mn: () => import('./words/lending/mn.ts'),
+})
+
+/** What documents are called and are, by their keys. English is what souk says itself, so that there is nothing here. */
+const documents = catalog<Readonly<Record<string, Message>>>({
+  en: () => Promise.resolve({ default: {} }),
+  ar: () => import('./words/documents/ar.ts'),
+  mn: () => import('./words/documents/mn.ts'),
 })
 
 type Application = Schema<'QueuedLendingApplication'>
@@ -48,6 +55,19 @@ export function lendingStateName(status: string): string {
 }
 
 export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((one) => [one, cohortName(one)])
+
+/** A document by its key alone. */
+export const documentName = (key: string): string => (documents.has(key) ? documents(key) : spoken(key))
+
+/** What a checklist asks for, in the reader's language; what is new here is in souk's words. */
+export function translated<Item extends { readonly key: string; readonly label: string; readonly description: string }>(item: Item): Item {
+  const text = `${item.key}.text`
+  return {
+    ...item,
+    ...(documents.has(item.key) && { label: documents(item.key) }),
+    ...(documents.has(text) && { description: documents(text) }),
+  }
+}
 
 /** A name of a kind that has no word, readable: `bank_statements_12m`, `HARBOR_INVENTORY`. It is as free as the API makes it. */
 export const spoken = (key: string): string => {

@@ -39,23 +39,32 @@ function follow(path: string, shopId: string | undefined): () => void {
       if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
       if (!answer.ok || !answer.body) return
       isLive.value = true
+      // Where nothing says from where it goes on, something may have happened between what was read and now.
+      if (!lastId) tell({ id: '', event: 'resync', data: {} })
       const parser = createParser({
-        onEvent({ id, event, data }) {
+        // Also of what is no event: the server says where it is with every sign of life.
+        onId(id) {
           pause = firstPauseMs
           if (id) lastId = id
+        },
+        onEvent({ id, event, data }) {
           tell({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
         },
       })
-      for await (const text of answer.body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
+      // Not `for await`: Safari's streams cannot.
+      const reader = answer.body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader()
+      for (let next = await reader.read(); !next.done; next = await reader.read()) {
         clearTimeout(silence)
         silence = setTimeout(() => mine.abort(), silenceMaxMs)
-        parser.feed(text)
+        parser.feed(next.value)
       }
     } catch {
       // Away, or aborted: begun again below.
     } finally {
       clearTimeout(silence)
       isLive.value = false
+      // What nobody reads any more is not to stay open.
+      mine.abort()
     }
   }
 

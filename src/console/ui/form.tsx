@@ -10,9 +10,11 @@ import { choose } from './dialog.tsx'
 import { Problem } from './problem.tsx'
 
 /**
- * Sends what is in its fields. A refusal is shown above them and is read at once; what was typed stays.
+ * Sends what is in its fields, which are held until it is known what became of it. A refusal is shown above them and is read at once; what was
+ * typed stays.
  * @param onSubmit may throw a Refused, or an Error whose message says what is wrong with what was typed
  * @param dirty whether something was typed that is not sent: asked about before the page is left
+ * @param keepsTyping its fields are not held, since `onSubmit` leaves in them what was typed meanwhile (`saved` of a draft)
  */
 export function Form({
   onSubmit,
@@ -22,6 +24,7 @@ export function Form({
   actions,
   children,
   label,
+  keepsTyping = false,
 }: {
   onSubmit: () => unknown
   submit?: string
@@ -30,22 +33,29 @@ export function Form({
   actions?: ComponentChildren
   children: ComponentChildren
   label?: string
+  keepsTyping?: boolean
 }) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   const name = useRef(Symbol('form'))
   const top = useRef<HTMLDivElement>(null)
+  /** What had the keyboard when the fields were held: it has it again. */
+  const before = useRef<Element | null>(null)
   useEffect(() => {
     const mine = name.current
     holdDirty(mine, dirty)
     return () => holdDirty(mine, false)
   }, [dirty])
   useEffect(() => {
+    if (!busy && document.activeElement === document.body && before.current instanceof HTMLElement) before.current.focus()
+  }, [busy])
+  useEffect(() => {
     if (error !== undefined) top.current?.focus()
   }, [error])
   async function send(event: Event): Promise<void> {
     event.preventDefault()
     if (busy) return
+    before.current = document.activeElement
     setBusy(true)
     setError(undefined)
     try {
@@ -61,7 +71,9 @@ export function Form({
       <div ref={top} tabIndex={-1} class="form-problem">
         {error !== undefined && <Problem error={error} />}
       </div>
-      {children}
+      <div class="held" inert={busy && !keepsTyping}>
+        {children}
+      </div>
       <div class="form-actions">
         <Button submit kind={danger ? 'danger' : 'primary'} busy={busy}>
           {submit}

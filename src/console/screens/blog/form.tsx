@@ -75,7 +75,13 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
     return of ? change(of, body) : create(body)
   }
   return (
-    <Form onSubmit={async () => submit()} submit={of ? c('save') : c('create')} dirty={draft.dirty} label={of ? w('article') : w('add')}>
+    <Form
+      onSubmit={async () => submit()}
+      submit={of ? c('save') : c('create')}
+      dirty={draft.dirty}
+      label={of ? w('article') : w('add')}
+      keepsTyping={of !== undefined}
+    >
       <div class="columns">
         <div class="stack">
           <Section title={w('text')}>

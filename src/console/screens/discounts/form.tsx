@@ -92,7 +92,13 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
     return of ? change(of, typed.body) : create(typed.body)
   }
   return (
-    <Form onSubmit={async () => submit()} submit={of ? c('save') : c('create')} dirty={draft.dirty} label={of ? w('discount') : w('add')}>
+    <Form
+      onSubmit={async () => submit()}
+      submit={of ? c('save') : c('create')}
+      dirty={draft.dirty}
+      label={of ? w('discount') : w('add')}
+      keepsTyping={of !== undefined}
+    >
       <Section title={w('what')}>
         <TextField bind={draft.of.title} label={w('name')} hint={w('nameHint')} required max={255} error={error('title')} />
         <div class="fields">

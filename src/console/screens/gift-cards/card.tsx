@@ -159,7 +159,7 @@ function Edit({ of, save }: { of: Held; save: (begun: Held, change: Change, draf
   }
   return (
     <Section title={c('edit')}>
-      <Form onSubmit={submit} dirty={draft.dirty} label={c('edit')}>
+      <Form onSubmit={submit} dirty={draft.dirty} label={c('edit')} keepsTyping>
         <TextField bind={draft.of.expiresAt} label={w('expires')} type="datetime-local" hint={w('expiresHint', { zone })} />
         <AreaField bind={draft.of.note} label={w('note')} hint={w('noteHint')} max={500} rows={3} />
       </Form>

@@ -119,7 +119,7 @@ function Standing({ of, lender, read }: { of: Held; lender: Resource<Held>; read
   return (
     <div class="columns">
       <Section title={w('record')}>
-        <Form onSubmit={save} dirty={draft.dirty}>
+        <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
           <TextField label={w('name')} bind={draft.of.displayName} max={200} required />
           <WalletsField bind={draft.of.wallets} />
         </Form>

@@ -1,7 +1,7 @@
 import { useRoute } from 'preact-iso/router'
 import { api, pathWith, type Schema, versioned } from '../../lib/api.ts'
 import { number, usd } from '../../lib/format.ts'
-import { cohortName, l, lendingStateName, purposeName, spoken, tierName } from '../../lib/lending.ts'
+import { cohortName, documentName, l, lendingStateName, purposeName, tierName } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
@@ -147,7 +147,9 @@ const History = ({ of }: { of: Application }) => (
               {w.has(key) ? w(key) : type}
               {type === 'DECIDED' && `: ${lendingStateName(toStatus)}`}
             </span>
-            {subject !== null && <small class="faint">{type.startsWith('DOCUMENT') ? spoken(subject) : <code>{subject}</code>}</small>}
+            {subject !== null && (
+              <small class="faint">{type.startsWith('DOCUMENT') ? documentName(subject) : <code>{subject}</code>}</small>
+            )}
             {reason !== null && (
               <small class="people-text">
                 <bdi>{reason}</bdi>

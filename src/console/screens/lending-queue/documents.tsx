@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { fetched, type Schema } from '../../lib/api.ts'
 import { download } from '../../lib/download.ts'
 import { bytes } from '../../lib/format.ts'
-import { spoken } from '../../lib/lending.ts'
+import { documentName } from '../../lib/lending.ts'
 import { When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -40,7 +40,7 @@ export function Documents({ of }: { of: Application }) {
               main: true,
               cell: ({ key, originalName }) => (
                 <>
-                  <bdi>{spoken(key)}</bdi>
+                  <bdi>{documentName(key)}</bdi>
                   {originalName !== null && (
                     <small class="faint">
                       <bdi class="cut">{originalName}</bdi>
@@ -57,13 +57,13 @@ export function Documents({ of }: { of: Application }) {
               cell: (file) => (
                 <span class="row tight">
                   {isPicture(file.mimeType) && (
-                    <Button label={w('showOf', { name: spoken(file.key) })} onPress={() => setShown(file)}>
+                    <Button label={w('showOf', { name: documentName(file.key) })} onPress={() => setShown(file)}>
                       {w('show')}
                     </Button>
                   )}
                   <Button
                     icon="download"
-                    label={w('takeOf', { name: spoken(file.key) })}
+                    label={w('takeOf', { name: documentName(file.key) })}
                     onPress={() => download(pathOf(of.id, file.key), `${file.key}${endingOf(file.mimeType)}`)}
                   />
                 </span>
@@ -78,7 +78,7 @@ export function Documents({ of }: { of: Application }) {
           <ul class="bullets">
             {said.map(({ key, status }, place) => (
               <li key={place}>
-                <bdi>{spoken(key)}</bdi> {status && <bdi class="faint">{status}</bdi>}
+                <bdi>{documentName(key)}</bdi> {status && <bdi class="faint">{status}</bdi>}
               </li>
             ))}
           </ul>
@@ -119,7 +119,7 @@ function Shown({ applicationId, file, onClose }: { applicationId: string; file: 
       if (made) URL.revokeObjectURL(made)
     }
   }, [applicationId, file.key])
-  const name = spoken(file.key)
+  const name = documentName(file.key)
   return (
     <Dialog title={name} onClose={onClose} wide>
       {error !== undefined ? (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { usd } from '../../lib/format.ts'
-import { cohortName, lendingStateName, purposeName } from '../../lib/lending.ts'
+import { cohortName, lendingStateName, purposeName, translated } from '../../lib/lending.ts'
 import { usePolling } from '../../lib/poll.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at } from '../../lib/shop.ts'
@@ -27,9 +27,10 @@ export default function ApplicationPage() {
     versioned<Application>(api.GET('/lending-application/{id}', { params: { path }, signal })),
   )
   const held = application.data.value
-  const checklist = useResource(`${id} ${held?.data.selectedTier1Partner}`, (signal) =>
-    ok(api.GET('/lending-application/{id}/checklist', { params: { path }, signal })),
-  )
+  const checklist = useResource(`${id} ${held?.data.selectedTier1Partner}`, async (signal) => {
+    const { items } = await ok(api.GET('/lending-application/{id}/checklist', { params: { path }, signal }))
+    return { items: items.map(translated) }
+  })
   const files = useResource(id, (signal) => ok(api.GET('/lending-application/{id}/documents', { params: { path }, signal })))
   const handedIn = () => Promise.all([application.reload(), files.reload()])
   const [isLeaving, setLeaving] = useState(false)

@@ -64,7 +64,7 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
   const { of } = draft
   return (
     <Section title={w('asked')}>
-      <Form onSubmit={save} dirty={draft.dirty} label={w('asked')}>
+      <Form onSubmit={save} dirty={draft.dirty} label={w('asked')} keepsTyping>
         <div class="fields">
           <TextField
             bind={of.amount}

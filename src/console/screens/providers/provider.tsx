@@ -173,7 +173,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
       {rotated && <Secret text={rotated.webhookSecret} previousUntil={rotated.previousUntil} />}
       <div class="columns">
         <Section title={w('record')}>
-          <Form onSubmit={save} dirty={draft.dirty}>
+          <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
             <TextField label={w('name')} bind={draft.of.displayName} max={200} required />
             <SelectField label={w('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
             <WalletsField bind={draft.of.wallets} />

@@ -72,7 +72,7 @@ function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) 
   }
   const { of } = draft
   return (
-    <Form onSubmit={save} dirty={draft.dirty} label={w('title')}>
+    <Form onSubmit={save} dirty={draft.dirty} label={w('title')} keepsTyping>
       <Section title={w('sender')} hint={effective.address ? w('from', { address: effective.address }) : undefined}>
         <div class="fields">
           <TextField

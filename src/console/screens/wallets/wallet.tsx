@@ -96,7 +96,7 @@ function Standing({ of, wallet, read }: { of: Held; wallet: Resource<Held>; read
   return (
     <>
       <Section title={w('record')} hint={w('walletChange')}>
-        <Form onSubmit={save} dirty={draft.dirty}>
+        <Form onSubmit={save} dirty={draft.dirty} keepsTyping>
           <WalletFields of={draft.of} />
         </Form>
       </Section>

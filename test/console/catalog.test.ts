@@ -262,7 +262,7 @@ test('an import without a network says so, and goes on when there is one', async
   visitor.expects(/ERR_INTERNET_DISCONNECTED/)
   await visitor.offline(true)
   await visitor.press(/^Import \d rows?$/)
-  await visitor.text('souk does not answer')
+  await visitor.text('souk did not answer')
   await visitor.offline(false)
   await visitor.press('Check the file')
   await visitor.press(/^Import \d rows?$/)

@@ -82,7 +82,7 @@ test('an amount is typed in major units, and more than is left is refused before
   visitor.expects(/ERR_INTERNET_DISCONNECTED/)
   await visitor.offline(true)
   await visitor.press('Refund $0.05', { role: 'button' })
-  await visitor.text('souk does not answer')
+  await visitor.text('souk did not answer')
   await visitor.offline(false)
   expect(await visitor.value('Amount (USD)')).toBe('0,05')
   await visitor.press('Refund $0.05', { role: 'button' })

@@ -1,31 +1,43 @@
 /** souk's API, typed by its own document: `schema.d.ts` is made of it by `bun run console:types`. */
 import createClient from 'openapi-fetch'
 import { noteClock } from './clock.ts'
+import { notify } from './notices.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components, paths } from './schema.d.ts'
 import { accessToken, renew, session, standing } from './session.ts'
 import { shop } from './shop.ts'
+import { c } from './words/common.ts'
 
 export { Refused }
 
 /** A record as the document names it, such as `Schema<'Order'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
-function signed(request: Request, token: string): Request {
+/** @param shopId of the shop that it was asked for, whichever is shown by now */
+function signed(request: Request, token: string, shopId: string | undefined): Request {
   request.headers.set('authorization', `Bearer ${token}`)
-  if (shop.value && !request.headers.has('x-shop-id')) request.headers.set('x-shop-id', shop.value.id)
+  if (shopId && !request.headers.has('x-shop-id')) request.headers.set('x-shop-id', shopId)
   return request
 }
 
+const changes = new Set<Request>()
+/** Whether something that was to change is under way. */
+export const isChanging = (): boolean => changes.size > 0
+
 async function sent(request: Request, isPatient = false): Promise<Response> {
+  const isChange = request.method !== 'GET'
+  if (isChange) changes.add(request)
   try {
     const signal = isPatient ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)])
     const answer = await fetch(request, { signal })
     noteClock(answer)
+    if (answer.headers.get('idempotent-replayed') === 'true') notify(c('replayed'))
     return answer
   } catch (error) {
     if (request.signal.aborted) throw error
-    throw unanswered()
+    throw unanswered(isChange)
+  } finally {
+    changes.delete(request)
   }
 }
 
@@ -36,11 +48,13 @@ async function sent(request: Request, isPatient = false): Promise<Response> {
  */
 export async function fetched(request: Request, isPatient = false): Promise<Response> {
   const again = request.clone()
+  const shopId = shop.value?.id
   const token = await accessToken()
-  let answer = await sent(signed(request, token), isPatient)
-  if (answer.status === 401 && session.value?.accessToken === token) {
-    await renew()
-    if (session.value && standing.value === 'in') answer = await sent(signed(again, session.value.accessToken), isPatient)
+  let answer = await sent(signed(request, token, shopId), isPatient)
+  if (answer.status === 401) {
+    if (session.value?.accessToken === token) await renew()
+    const now = session.value?.accessToken
+    if (now !== undefined && now !== token && standing.value === 'in') answer = await sent(signed(again, now, shopId), isPatient)
   }
   if (!answer.ok) throw await refusalOf(answer)
   return answer
@@ -51,7 +65,8 @@ export async function fetched(request: Request, isPatient = false): Promise<Resp
  * `api.POST(path, { fetch: fetchedOnce, … })`
  */
 export async function fetchedOnce(request: Request): Promise<Response> {
-  const answer = await sent(signed(request, await accessToken()))
+  const shopId = shop.value?.id
+  const answer = await sent(signed(request, await accessToken(), shopId))
   if (!answer.ok) throw await refusalOf(answer)
   return answer
 }

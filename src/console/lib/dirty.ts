@@ -1,8 +1,11 @@
 /** What somebody has typed and not sent yet: asked about before it is lost. */
 const held = new Set<symbol>()
 
-/** Whether anything on the page does. */
-export const isDirty = (): boolean => held.size > 0
+/** All that does. */
+export const dirtyNow = (): ReadonlySet<symbol> => new Set(held)
+
+/** Whether anything on the page does. @param but besides these */
+export const isDirty = (but?: ReadonlySet<symbol>): boolean => [...held].some((one) => !but?.has(one))
 
 /** It is to be lost: somebody was asked. */
 export const forgetDirty = (): void => held.clear()

@@ -41,4 +41,13 @@ export function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
-const nameIn = (disposition: string | null): string | undefined => /filename="([^"]+)"/.exec(disposition ?? '')?.[1]
+/** What the server calls a file; by `filename*` (RFC 6266) where that holds more than Latin letters. */
+export function nameIn(disposition: string | null): string | undefined {
+  const [, whole] = /filename\*=utf-8''([^;\s]+)/i.exec(disposition ?? '') ?? []
+  try {
+    if (whole) return decodeURIComponent(whole)
+  } catch {
+    // Of another writing: the plain one is there, too.
+  }
+  return /filename="([^"]+)"/.exec(disposition ?? '')?.[1]
+}

@@ -22,15 +22,18 @@ export async function refusalOf(answer: Response): Promise<Refused> {
   const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN)
   return new Refused(
     answer.status,
-    typeof said.message === 'string' ? said.message : answer.statusText,
+    typeof said.message === 'string' ? said.message : answer.statusText || String(answer.status),
     typeof said.error === 'string' ? said.error : undefined,
     answer.headers.get('x-request-id'),
     Number.isFinite(retryAfter) ? retryAfter : null,
   )
 }
 
-/** There was no answer: the server is away, the network is, or it took too long. */
-export const unanswered = () => new Refused(0, '', undefined, null, null)
+/**
+ * There was no answer: the server is away, the network is, or it took too long.
+ * @param isChange of what was to change something nobody knows whether it did
+ */
+export const unanswered = (isChange = false) => new Refused(0, '', isChange ? 'OUTCOME_UNKNOWN' : undefined, null, null)
 
 /** For so long an answer is waited for, in milliseconds: souk answers within 28 seconds. */
 export const patienceMs = 40_000

@@ -7,7 +7,10 @@ export type Resource<T> = {
   readonly data: ReadonlySignal<T | undefined>
   readonly error: ReadonlySignal<unknown>
   readonly loading: ReadonlySignal<boolean>
-  /** Reads it again, behind what is shown. */
+  /**
+   * Reads it again, behind what is shown. While it is being read already, once more after that, for all who asked meanwhile: what happens all
+   * the time would else end each reading before it has come.
+   */
   reload(): Promise<void>
   /** Shows what a change has answered, without asking for it again. */
   put(data: T): void
@@ -23,8 +26,10 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
     const error = signal<unknown>(undefined)
     const loading = signal(true)
     let asking: AbortController | undefined
-    async function reload(): Promise<void> {
-      asking?.abort()
+    let underWay: Promise<void> | undefined
+    let next: Promise<void> | undefined
+    let isOver = false
+    async function once(): Promise<void> {
       const mine = new AbortController()
       asking = mine
       loading.value = true
@@ -39,6 +44,20 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
         if (asking === mine) loading.value = false
       }
     }
+    function reload(): Promise<void> {
+      if (isOver) return Promise.resolve()
+      if (underWay) {
+        next ??= underWay.then(() => {
+          next = undefined
+          return reload()
+        })
+        return next
+      }
+      underWay = once().finally(() => {
+        underWay = undefined
+      })
+      return underWay
+    }
     function put(fresh: T): void {
       asking?.abort()
       asking = undefined
@@ -46,7 +65,11 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
       error.value = undefined
       loading.value = false
     }
-    return { data, error, loading, reload, put, end: () => asking?.abort() }
+    function end(): void {
+      isOver = true
+      asking?.abort()
+    }
+    return { data, error, loading, reload, put, end }
   }, [key])
   // Not an effect: that comes a frame later, and somebody waits.
   useLayoutEffect(() => {

@@ -33,12 +33,16 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
   }
   /** Whether it failed before anybody was in, and nobody was shown that: then it is asked for again by itself, once. */
   let isUnseen = false
+  let found: { of: ComponentType } | undefined
   const Missing = () => {
-    const [Loaded, setLoaded] = useState<{ of: ComponentType } | undefined>(undefined)
+    const [Loaded, setLoaded] = useState(found)
     const [error, setError] = useState<unknown>(isUnseen ? undefined : unanswered())
     const again = () =>
       loading()
-        .then((module) => setLoaded({ of: module.default }))
+        .then((module) => {
+          found = { of: module.default }
+          setLoaded(found)
+        })
         .catch(async () => {
           await reloadForMissing()
           setError(unanswered())

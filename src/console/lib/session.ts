@@ -5,7 +5,7 @@
 import { computed, signal } from '@preact/signals'
 import { noteClock } from './clock.ts'
 import { forgetDirty, isDirty } from './dirty.ts'
-import { keepsSession } from './kept.ts'
+import { keep, keepsSession, kept } from './kept.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components } from './schema.d.ts'
 
@@ -69,6 +69,18 @@ function enter(answer: Answer): void {
   standing.value = 'in'
 }
 
+const begun = 'souk-console-session'
+/** The session that was begun at this page, as a login or a first run answers it. */
+const noteBegun = ({ accessToken }: Answer) => keep('localStorage', begun, claimOf(accessToken, 'sid'))
+/**
+ * Whether a session that a cookie brings was begun at this page. Another site of the domain may set a cookie of its own session here: whoever
+ * comes would work in somebody else's account without a sign. What is kept beside it that site cannot write. Where nothing is kept nobody can tell.
+ */
+const isOurs = ({ accessToken }: Answer): boolean => {
+  const mine = kept('localStorage', begun)
+  return mine === claimOf(accessToken, 'sid') || (mine === null && !keep('localStorage', begun, ''))
+}
+
 /** Another page, with nothing of this one; what was typed in it is not asked about. */
 function beginAnew(): void {
   forgetDirty()
@@ -120,15 +132,17 @@ export function renew(): Promise<void> {
     if (session.value !== undefined && session.value.accessToken !== before) return
     const leftBefore = left
     const answer = await ask('/console/session', 'POST')
-    if (answer.ok) {
-      const given = (await answer.json()) as Answer
+    const given = answer.ok ? ((await answer.json()) as Answer) : undefined
+    if (given && isOurs(given)) {
       // Logged out meanwhile: the session is over.
       if (left !== leftBefore) return
       enter(given)
       told({ kind: 'renewed', answer: given })
       return
     }
-    const refusal = await refusalOf(answer)
+    const refusal = given ? new Refused(401, '', undefined, null, null) : await refusalOf(answer)
+    // Somebody has logged in meanwhile: it is not of them.
+    if (session.value?.accessToken !== before) return
     if (refusal.code === 'SETUP_REQUIRED') return leave(undefined, 'setup')
     if (refusal.status !== 401 && refusal.status !== 403) throw refusal
     leave('ended')
@@ -153,7 +167,13 @@ export async function begin(): Promise<void> {
 export async function logIn(credentials: { email: string; password: string; code?: string }): Promise<void> {
   const answer = await ask('/console/session', 'POST', credentials)
   if (!answer.ok) throw await refusalOf(answer)
+  await entered(answer)
+}
+
+/** Shows what a session that has just begun is for, here and in the other tabs. */
+async function entered(answer: Response): Promise<void> {
   const given = (await answer.json()) as Answer
+  noteBegun(given)
   enter(given)
   told({ kind: 'renewed', answer: given })
 }
@@ -170,9 +190,7 @@ export async function setUp(asked: { token: string; email: string; password: str
     if (standing.value === 'out') leftBecause.value = 'taken'
     return
   }
-  const given = (await answer.json()) as Answer
-  enter(given)
-  told({ kind: 'renewed', answer: given })
+  await entered(answer)
 }
 
 /** Ends the session, here and on the server. */

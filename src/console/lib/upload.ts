@@ -79,9 +79,9 @@ function once<T>(
         ),
       )
     }
-    request.onerror = () => reject(unanswered())
-    request.ontimeout = () => reject(unanswered())
-    request.onabort = () => reject(hasStalled ? unanswered() : new DOMException('stopped', 'AbortError'))
+    request.onerror = () => reject(unanswered(true))
+    request.ontimeout = () => reject(unanswered(true))
+    request.onabort = () => reject(hasStalled ? unanswered(true) : new DOMException('stopped', 'AbortError'))
     const stop = () => request.abort()
     // It may have been stopped while there was no token yet.
     if (signal?.aborted) return reject(new DOMException('stopped', 'AbortError'))

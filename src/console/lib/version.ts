@@ -1,5 +1,6 @@
 /** The program's version: after an upgrade the page begins again, unless somebody is in the middle of something. */
 import { signal } from '@preact/signals'
+import { isChanging } from './api.ts'
 import { isDirty } from './dirty.ts'
 import { keep, kept } from './kept.ts'
 import { standing } from './session.ts'
@@ -24,7 +25,7 @@ export async function checkVersion(): Promise<void> {
   if (now === undefined) return
   etag ??= now
   if (etag === now) return
-  if (isDirty() || isAtLogin()) isOutdated.value = true
+  if (isDirty() || isChanging() || isAtLogin()) isOutdated.value = true
   else location.reload()
 }
 

@@ -45,18 +45,18 @@ export function said(message: Message, values: Values = {}): string {
   })
 }
 
-/** A catalog in another language than English: the same texts. */
-export type Translation<Words> = Readonly<Record<keyof Words, Message>>
+/** A catalog in another language than English: the same texts, and of refusals what kind they are, which souk says in English itself. */
+export type Translation<Words> = Readonly<Record<keyof Words, Message>> & { readonly [kind: `refused.${number}`]: Message }
 
 type Loaders<Words> = { readonly en: () => Promise<{ default: Words }> } & {
   readonly [Tag in Exclude<Language, 'en'>]: () => Promise<{ default: Translation<Words> }>
 }
 
-/** Catalogs on their way: each begins to come as soon as somebody imports it. */
-const coming = new Set<Promise<void>>()
+/** Loads each catalog that is not there yet: it begins to come as soon as somebody imports it. */
+const coming = new Set<() => Promise<void>>()
 
-/** Resolves when every catalog that was imported so far is there. @throws where one cannot be loaded */
-export const wordsLoaded = (): Promise<unknown> => Promise.all(coming)
+/** Resolves when every catalog that was imported so far is there; one that could not be loaded is asked for again. @throws where one cannot be */
+export const wordsLoaded = (): Promise<unknown> => Promise.all([...coming].map((load) => load()))
 
 /**
  * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once `wordsLoaded` used as `w('title')`, `w('items', { n: 3 })`.
@@ -64,11 +64,22 @@ export const wordsLoaded = (): Promise<unknown> => Promise.all(coming)
  */
 export function catalog<Words extends Readonly<Record<string, Message>>>(loaders: Loaders<Words>) {
   let words: Readonly<Record<keyof Words, Message>> | undefined
-  const loaded = loaders[language]().then((module) => {
-    words = module.default
-    coming.delete(loaded)
-  })
-  coming.add(loaded)
+  let loading: Promise<void> | undefined
+  const load = () => {
+    loading ??= loaders[language]().then(
+      (module) => {
+        words = module.default
+        coming.delete(load)
+      },
+      (error) => {
+        loading = undefined
+        throw error
+      },
+    )
+    return loading
+  }
+  coming.add(load)
+  load().catch(() => undefined)
   const w = (key: keyof Words & string, values?: Values): string => {
     const message = words?.[key]
     return message === undefined ? '' : said(message, values)

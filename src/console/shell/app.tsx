@@ -2,16 +2,17 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
 import { forgetDirty, isDirty } from '../lib/dirty.ts'
+import { dismissOutdated } from '../lib/notices.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, shops, standing } from '../lib/session.ts'
 import { lastShopName, role, shop, shopName } from '../lib/shop.ts'
 import { isOutdated } from '../lib/version.ts'
+import { noteVisit } from '../lib/visited.ts'
 import { c } from '../lib/words/common.ts'
 import { screens } from '../screens.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
-import { askToLeave, Questions } from '../ui/dialog.tsx'
+import { askToLeave, dropQuestion, Passing, Questions } from '../ui/dialog.tsx'
 import { Empty, Page } from '../ui/page.tsx'
-import { Toasts } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { Door } from './login.tsx'
 import { s } from './words.ts'
@@ -22,13 +23,14 @@ export const App = () => (
     <Leaving />
     <Standing />
     <Questions />
-    <Toasts />
+    <Passing />
   </LocationProvider>
 )
 
 /** Asks before a link, or the browser's back and forward, take one away from what was typed. */
 function Leaving() {
-  const { route, url } = useLocation()
+  const { route, path, url } = useLocation()
+  useEffect(() => noteVisit(path, url), [path, url])
   const here = useRef({ url, route })
   here.current = { url, route }
   // Before the router's own, which a child's layout effect comes before; and once, for whoever listens anew at each address comes behind it.
@@ -37,6 +39,8 @@ function Leaving() {
       if (!isDirty() || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
       const link = event.composedPath().find((one): one is HTMLAnchorElement => one instanceof HTMLAnchorElement && one.href !== '')
       if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
+      // To a place on the same page, as the link that skips the menu does.
+      if (link.hash && link.pathname + link.search === location.pathname + location.search) return
       event.preventDefault()
       event.stopImmediatePropagation()
       if (await askToLeave()) here.current.route(link.href.slice(location.origin.length))
@@ -61,6 +65,10 @@ function Leaving() {
 }
 
 function Standing() {
+  const { path } = useLocation()
+  // A question, or what can be undone, is about the page or the shop that it was asked in.
+  useEffect(dropQuestion, [path, standing.value])
+  useEffect(() => dismissOutdated(standing.value !== 'in'), [shopName.value, standing.value])
   switch (standing.value) {
     case 'asking':
       return <div class="splash" role="status" aria-label={c('loading')} />

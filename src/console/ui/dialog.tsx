@@ -1,9 +1,17 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
-import { isDirty } from '../lib/dirty.ts'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { dirtyNow, isDirty } from '../lib/dirty.ts'
+import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
+import { Toasts } from './toast.tsx'
+
+/** Those that are open, the one in front last. */
+const open = signal<readonly symbol[]>([])
+
+/** What is said in passing: in the window in front, since all that is behind one can be neither pressed nor read aloud. */
+export const Passing = () => (open.value.length === 0 ? <Toasts /> : null)
 
 /** A window over the page: the keyboard stays in it, Escape closes it, and what had the focus has it again. */
 export function Dialog({
@@ -21,18 +29,23 @@ export function Dialog({
   typing?: boolean
 }) {
   const box = useRef<HTMLDialogElement>(null)
+  const [me] = useState(() => Symbol(title))
   const id = useId()
+  // Behind the login it is not drawn, and would keep the keyboard all the same.
+  const isAway = standing.value === 'locked'
   useEffect(() => {
     const dialog = box.current
-    if (!dialog) return
+    if (!dialog || isAway) return
     const before = document.activeElement
-    if (!dialog.open) dialog.showModal()
+    dialog.showModal()
+    open.value = [...open.peek(), me]
     if (typing) dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
     return () => {
+      open.value = open.peek().filter((one) => one !== me)
       dialog.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
-  }, [])
+  }, [isAway])
   return (
     <dialog
       ref={box}
@@ -42,12 +55,19 @@ export function Dialog({
         event.preventDefault()
         onClose()
       }}
+      onClose={() => {
+        // Browsers close it themselves where Escape is pressed again and again: it is asked, as the first time.
+        if (!open.peek().includes(me)) return
+        box.current?.showModal()
+        onClose()
+      }}
     >
       <header>
         <h2 id={id}>{title}</h2>
         <Button kind="quiet" icon="close" label={c('close')} onPress={onClose} />
       </header>
       <div class="dialog-body">{children}</div>
+      {open.value.at(-1) === me && <Toasts />}
     </dialog>
   )
 }
@@ -79,6 +99,9 @@ export function choose(question: Question): Promise<Chosen> {
   })
 }
 
+/** Takes a question back: what it is about is shown no more. */
+export const dropQuestion = (): void => asked.value?.answer(undefined)
+
 /** Asks before what cannot be undone. Resolves with whether to do it. */
 export const confirm = async (question: Question): Promise<boolean> => (await choose(question)) === 'action'
 
@@ -106,9 +129,10 @@ export function Questions() {
 
 /** A form in a window over the page: what was typed is asked about before it is closed without being sent. */
 export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
+  const [before] = useState(dirtyNow)
   async function close() {
-    const typed = isDirty()
-    if (typed && !(await askToLeave())) return
+    // What waits in the page behind it is not lost by that.
+    if (isDirty(before) && !(await askToLeave())) return
     onClose()
   }
   return <Dialog {...rest} onClose={close} typing />

@@ -14,6 +14,20 @@ export type Filter = {
 
 const waitMs = 350
 
+/** A field whose value counts once one leaves it; until then it stays, also where the page is drawn anew for another filter. */
+function Typed({ type, value, onValue }: { type: NonNullable<Filter['type']>; value: string; onValue: (value: string) => void }) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  return (
+    <input
+      {...({ type } as { type: 'text' })}
+      value={typed}
+      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      onChange={({ currentTarget }) => onValue(currentTarget.value.trim())}
+    />
+  )
+}
+
 /** What a list is searched and filtered by. All of it stands in the address; the search goes off when one stops typing. */
 export function Filters({ query, filters, search }: { query: Query; filters: readonly Filter[]; search?: string }) {
   const inAddress = query.of['q'] ?? ''
@@ -69,10 +83,11 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
               ))}
             </select>
           ) : (
-            <input
-              {...({ type } as { type: 'text' })}
+            <Typed
+              type={type}
               value={query.of[name] ?? ''}
-              onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}
+              // A date is one with each digit of its year: that is no history.
+              onValue={(value) => query.set({ [name]: value || undefined }, { replace: type === 'date' })}
             />
           )}
         </label>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Query } from '../lib/query.ts'
 import type { Resource } from '../lib/resource.ts'
 import { c } from '../lib/words/common.ts'
+import { ButtonLink } from './button.tsx'
 import { Empty, Loaded } from './page.tsx'
 import { type Paged, Pager } from './table.tsx'
 
@@ -10,13 +11,15 @@ import { type Paged, Pager } from './table.tsx'
  * @param isFiltered whether one asked for a part of it: then nothing there says that nothing was found
  * @param empty what is said where there is nothing at all yet
  * @param notFound what is said where nothing was found, if there is more to say than that
+ * @param goesOn there are pages behind those that are counted
  */
-export const LoadedList = <List extends Paged & { readonly data: readonly unknown[] }>({
+export const LoadedList = <List extends Paged & { readonly data: readonly unknown[]; readonly limit: number }>({
   of,
   query,
   isFiltered,
   empty,
   notFound = c('nothingFoundText'),
+  goesOn = false,
   children,
 }: {
   of: Resource<List>
@@ -24,17 +27,28 @@ export const LoadedList = <List extends Paged & { readonly data: readonly unknow
   isFiltered: boolean
   empty: ComponentChildren
   notFound?: string
+  goesOn?: boolean
   children: (list: List) => ComponentChildren
 }) => (
   <Loaded of={of}>
     {(list) => {
+      // The last row of a page may be gone by now, or the page was never there.
+      if (list.data.length === 0 && list.total > 0) return <PastEnd of={list} query={query} />
       if (list.data.length === 0) return isFiltered ? <Empty icon="search" title={c('nothingFound')} text={notFound} /> : empty
       return (
         <>
           {children(list)}
-          <Pager of={list} query={query} />
+          <Pager of={list} query={query} goesOn={goesOn && !!list.totalCapped && list.data.length === list.limit} />
         </>
       )
     }}
   </Loaded>
+)
+
+const PastEnd = ({ of: { page, pages }, query }: { of: Paged; query: Query }) => (
+  <Empty
+    icon="search"
+    title={c('pastEnd', { page })}
+    action={<ButtonLink href={query.href({ page: String(Math.max(1, pages)) })}>{c('last')}</ButtonLink>}
+  />
 )

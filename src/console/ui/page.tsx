@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Resource } from '../lib/resource.ts'
+import { lastVisit } from '../lib/visited.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Problem } from './problem.tsx'
 
 /**
  * A page: its heading is what is read first after one came here.
- * @param back where one came from: its address and its name
+ * @param back where one came from: its address and its name; of a list, the part that was shown last
  */
 export function Page({
   title,
@@ -32,7 +33,7 @@ export function Page({
       <header class="page-head">
         <div>
           {back && (
-            <a class="back" href={back.href}>
+            <a class="back" href={lastVisit(back.href)}>
               <Icon name="left" />
               {back.text}
             </a>

@@ -8,13 +8,21 @@ import { Icon } from './icon.tsx'
 export function ProblemText({ error }: { error: unknown }) {
   const refused = error instanceof Refused ? error : undefined
   const text =
-    refused === undefined ? (error instanceof Error ? error.message : String(error)) : refused.status === 0 ? c('away') : refused.message
+    refused === undefined
+      ? error instanceof Error
+        ? error.message
+        : String(error)
+      : refused.status === 0
+        ? c(refused.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
+        : refused.message
+  // In English souk says it itself.
+  const kind = `refused.${refused?.status}`
   return (
     <div class="problem-text">
       <p>
-        <strong>{c('failed')}</strong> <bdi>{text}</bdi>
+        <strong>{c.has(kind) ? c(kind) : c('failed')}</strong> <bdi>{text}</bdi>
       </p>
-      {refused?.status === 403 && isOperator.value && <p>{c('operatorWhere')}</p>}
+      {refused?.status === 403 && isOperator.value && refused.message.includes('(OPERATOR_') && <p>{c('operatorWhere')}</p>}
       {refused?.retryAfter != null && refused.retryAfter > 0 && <p>{c('tryIn', { n: refused.retryAfter })}</p>}
       {refused?.requestId && (
         <p class="faint">

@@ -75,10 +75,14 @@ export function Table<Row>({
 /** Of a list, which page of how many this is. */
 export type Paged = { readonly page: number; readonly pages: number; readonly total: number; readonly totalCapped?: boolean | undefined }
 
-/** Goes through the pages of a list; where one is stands in the address. */
-export function Pager({ of: { page, pages, total, totalCapped }, query }: { of: Paged; query: Query }) {
+/**
+ * Goes through the pages of a list; where one is stands in the address.
+ * @param goesOn there is a page behind this one, though it is not counted: then none is known to be the last
+ */
+export function Pager({ of: { page, pages, total, totalCapped }, query, goesOn = false }: { of: Paged; query: Query; goesOn?: boolean }) {
+  const end = goesOn ? Math.max(pages, page + 1) : pages
   const step = (to: number, label: string, icon: 'left' | 'right', twice = false) =>
-    to >= 1 && to <= pages && to !== page ? (
+    to >= 1 && to <= end && to !== page ? (
       <a class="button quiet" href={query.href({ page: String(to) })} aria-label={label} title={label}>
         <Icon name={icon} />
         {twice && <Icon name={icon} />}
@@ -96,11 +100,9 @@ export function Pager({ of: { page, pages, total, totalCapped }, query }: { of: 
         <span class="row tight">
           {step(1, c('first'), 'left', true)}
           {step(page - 1, c('previous'), 'left')}
-          <span>
-            {number(page)} / {number(pages)}
-          </span>
+          <span>{goesOn ? number(page) : `${number(page)} / ${number(pages)}`}</span>
           {step(page + 1, c('next'), 'right')}
-          {step(pages, c('last'), 'right', true)}
+          {!goesOn && step(pages, c('last'), 'right', true)}
         </span>
       )}
     </nav>

@@ -10,7 +10,8 @@ export function Windows({ query, shown, offered = windows }: { query: Query; sho
   const isOwn = shown.days === undefined
   const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget
-    if (value) query.set({ [name]: value, days: undefined })
+    // With each digit of a year it is a date.
+    if (value) query.set({ [name]: value, days: undefined }, { replace: true })
   }
   return (
     <div class="windows">

@@ -1,0 +1,147 @@
+/** What pages follow while they are open, and what becomes of what was asked, said or typed when they change. */
+import { expect } from 'bun:test'
+import { consoleTests } from '../support/console-tests.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+
+const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 50 }) }) })
+
+/** In the page, before anything else: the stream of events can be cut, and the next one waits until it may begin. */
+const cuttable = `{
+  const before = globalThis.fetch
+  const said = (globalThis.streams = [])
+  let mayBegin = Promise.resolve()
+  globalThis.fetch = async (request, options) => {
+    if (new URL(request.url ?? request, location.origin).pathname !== '/v2/events') return before(request, options)
+    await mayBegin
+    const stream = { from: options.headers['last-event-id'], pieces: 0 }
+    said.push(stream)
+    const answer = await before(request, options)
+    const reader = answer.body.getReader()
+    const pieces = new ReadableStream({
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        stream.pieces++
+        controller.enqueue(value)
+      },
+      cancel: () => reader.cancel(),
+    })
+    globalThis.cut = () => {
+      const { promise, resolve } = Promise.withResolvers()
+      mayBegin = promise
+      globalThis.mend = resolve
+      reader.cancel()
+    }
+    return new Response(pieces, { status: answer.status, headers: answer.headers })
+  }
+}`
+
+test('a shop in which nothing has happened misses nothing when its stream is cut', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
+  await visitor.reload()
+  await visitor.until('globalThis.streams?.[0]?.pieces > 0', 'the stream has said where it is')
+  await visitor.settled()
+  await visitor.page.evaluate('cut()')
+  const { number } = await selling.bought()
+  await visitor.page.evaluate('mend()')
+  await visitor.there(`#${number}`, { role: 'link' })
+  expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['undefined', 'string'])
+})
+
+test('what is typed into a window stays behind the login, which can be used', async ({ open, app, data: { selling } }) => {
+  const { id } = await selling.bought()
+  const at = `s/${selling.shop.name}/orders/${id}`
+  const visitor = await open({ as: selling, at: `${at}?do=cancel` })
+  await visitor.there(/^Cancel order/, { role: 'dialog' })
+  await visitor.keyFill(/^Reason/, 'They called')
+  const { email, password } = selling
+  const login = async () => ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body.data.accessToken
+  await app.call('DELETE', '/auth/sessions', { token: await login() })
+  visitor.expects(/^(GET|POST) \S+ 401/)
+  await visitor.keyPress('Cancel the order', { role: 'button' })
+  await visitor.heading('Log in to souk')
+  expect(await visitor.has('They called')).toBe(false)
+  await visitor.keyFill('E-mail address', email)
+  await visitor.keyFill('Password', password)
+  await visitor.key('Enter')
+  await visitor.there(/^Cancel order/, { role: 'dialog' })
+  expect(await visitor.value(/^Reason/)).toBe('They called')
+  // The keyboard is in the window again, and Escape asks before it is lost.
+  await visitor.key('Escape')
+  await visitor.there('Leave without saving?', { role: 'dialog' })
+  await visitor.press('Leave')
+})
+
+test('a change whose answer is lost may have been made, and is made once', async ({ open, data: { selling } }) => {
+  const { id } = await selling.bought()
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders/${id}` })
+  await visitor.fill('Note', 'Gift wrapped', { role: 'textbox' })
+  await visitor.page.evaluate(`{
+    const before = globalThis.fetch
+    globalThis.fetch = async (request, ...more) => {
+      const answer = await before(request, ...more)
+      if (request.method !== 'POST') return answer
+      globalThis.fetch = before
+      throw new TypeError('lost')
+    }
+  }`)
+  await visitor.press('Add note', { role: 'button' })
+  await visitor.text('souk did not answer, and it may have done it or not')
+  await visitor.press('Add note', { role: 'button' })
+  await visitor.text('An earlier try had done this already')
+  const { notes } = await selling.order(id)
+  expect(notes).toMatchObject([{ text: 'Gift wrapped' }])
+})
+
+test('a question about one shop is not answered for another, nor is what can be undone', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.press('API keys')
+  await visitor.heading('Keys')
+  await visitor.press('Replace it', { role: 'button' })
+  await visitor.there(/./, { role: 'dialog' })
+  await visitor.back()
+  await visitor.heading('Orders')
+  await visitor.until(`document.querySelector('dialog') === null`, 'no question')
+})
+
+test('a list is found again as one left it, and a page behind its end says so', async ({ open, data: { selling } }) => {
+  const { number } = await selling.bought()
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders?paymentStatus=CAPTURED` })
+  await visitor.press(`#${number}`, { role: 'link' })
+  await visitor.heading(new RegExp(String(number)))
+  await visitor.page.evaluate(`document.querySelector('a.back').click()`)
+  await visitor.heading('Orders')
+  expect(await visitor.path()).toEndWith('/orders?paymentStatus=CAPTURED')
+  await visitor.go(`s/${selling.shop.name}/orders?page=999`)
+  await visitor.text('There is no page 999')
+  await visitor.press('Last page', { role: 'link' })
+  await visitor.there(`#${number}`, { role: 'link' })
+})
+
+test('a session that another site of the domain has put there is not taken for one’s own', async ({
+  open,
+  app,
+  url,
+  data: { selling },
+}) => {
+  const attacker = await app.merchant()
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.reload()
+  await visitor.heading('Orders')
+  const { email, password } = attacker
+  const begun = await fetch(`${url}/console/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ email, password }),
+  })
+  const [name = '', value = ''] = (begun.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? []
+  await visitor.page.command('Network.setCookie', { name, value, url: `${url}/console/session`, path: '/console/session' })
+  await visitor.reload()
+  await visitor.heading('Log in to souk')
+  await visitor.settled()
+  expect(await visitor.has(attacker.shop.name)).toBe(false)
+})

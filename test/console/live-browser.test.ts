@@ -145,3 +145,15 @@ test('a session that another site of the domain has put there is not taken for o
   await visitor.settled()
   expect(await visitor.has(attacker.shop.name)).toBe(false)
 })
+
+test('a plot fits a screen that became narrower', async ({ open, data: { selling } }) => {
+  await selling.bought()
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
+  await visitor.until(`document.querySelector('.drawing canvas') !== null`, 'the plot')
+  await visitor.width('phone')
+  await visitor.until(
+    `document.querySelector('.drawing canvas').getBoundingClientRect().right <= innerWidth`,
+    'a plot as wide as there is room',
+  )
+  expect(await visitor.axe()).toEqual([])
+})

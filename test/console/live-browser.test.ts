@@ -146,13 +146,15 @@ test('a session that another site of the domain has put there is not taken for o
   expect(await visitor.has(attacker.shop.name)).toBe(false)
 })
 
-test('a plot fits a screen that became narrower', async ({ open, data: { selling } }) => {
+test('a plot fits a screen that became narrower', async ({ open, app, data: { selling } }) => {
   await selling.bought()
-  const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
+  const visitor = await open({ as: await app.superAdmin(), at: 'net/figures/gmv' })
   await visitor.until(`document.querySelector('.drawing canvas') !== null`, 'the plot')
+  await visitor.settled()
   await visitor.width('phone')
+  await visitor.settled()
   await visitor.until(
-    `document.querySelector('.drawing canvas').getBoundingClientRect().right <= innerWidth`,
+    `document.querySelector('.drawing canvas').getBoundingClientRect().right <= document.documentElement.clientWidth`,
     'a plot as wide as there is room',
   )
   expect(await visitor.axe()).toEqual([])

@@ -86,7 +86,7 @@ async function breachesOf(page: Page): Promise<string[]> {
     (await page.evaluate(`axe.run('html', { resultTypes: ['violations'], preload: { assets: ['media'] } }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
   const wide = (await page.evaluate(`document.documentElement.scrollWidth > document.documentElement.clientWidth
-    ? [...document.querySelectorAll('body *')].filter((one) => document.documentElement.dir === 'rtl' ? one.getBoundingClientRect().left < -1 : one.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((one) => 'too wide: ' + one.outerHTML.slice(0, 120))
+    ? [...document.querySelectorAll('body *')].filter((one) => document.documentElement.dir === 'rtl' ? one.getBoundingClientRect().left < -1 : one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).slice(0, 3).map((one) => 'too wide: ' + one.outerHTML.slice(0, 120))
     : []`)) as string[]
   return [...found, ...wide]
 }

@@ -46,6 +46,7 @@ test('a shop in which nothing has happened misses nothing when its stream is cut
   await visitor.page.evaluate('cut()')
   const { number } = await selling.bought()
   await visitor.page.evaluate('mend()')
+  await visitor.until('globalThis.streams[1] !== undefined', 'the next stream')
   await visitor.there(`#${number}`, { role: 'link' })
   expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['undefined', 'string'])
 })

@@ -1,5 +1,6 @@
 /** Takes a file along that wants a token: links cannot send one. */
 import { fetched } from './api.ts'
+import { nameIn } from './file-name.ts'
 import { patienceMs, Refused, unanswered } from './refused.ts'
 
 /**
@@ -39,15 +40,4 @@ export function save(blob: Blob, name: string): void {
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
-}
-
-/** What the server calls a file; by `filename*` (RFC 6266) where that holds more than Latin letters. */
-export function nameIn(disposition: string | null): string | undefined {
-  const [, whole] = /filename\*=utf-8''([^;\s]+)/i.exec(disposition ?? '') ?? []
-  try {
-    if (whole) return decodeURIComponent(whole)
-  } catch {
-    // Of another writing: the plain one is there, too.
-  }
-  return /filename="([^"]+)"/.exec(disposition ?? '')?.[1]
 }

@@ -38,6 +38,7 @@ describe('a draft', () => {
   test('says where something cannot be', () => {
     expect(wrongIn(typed(), 'USD')).toBeUndefined()
     expect(wrongIn(nothingTyped, 'USD')).toEqual({ what: 'noLines' })
+    expect(wrongIn(typed({ lines: [line('٢', '١٠٫٥')] }), 'USD')).toBeUndefined()
     for (const quantity of ['', '0', '1.5', '10000', 'x', '-1'])
       expect(wrongIn(typed({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
     for (const price of ['x', '1.234', '-1', '1e3', '999999999999999999'])

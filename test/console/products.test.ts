@@ -1,8 +1,8 @@
 /** What the console makes of what is typed about products, without a browser. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { wholeNumber } from '../../src/console/lib/digits.ts'
 import {
-  amountOf,
   blankBase,
   blankVariant,
   changeBody,
@@ -21,7 +21,7 @@ import {
   rowName,
   valuesOf,
 } from '../../src/console/screens/products/options.domain.ts'
-import { stockBody, stockOf, wholeNumber } from '../../src/console/screens/products/stock.domain.ts'
+import { stockBody, stockOf } from '../../src/console/screens/products/stock.domain.ts'
 
 const options = optionsOf([
   { name: 'Size', values: ['S', 'M'] },
@@ -223,15 +223,13 @@ describe('what is sent of a product', () => {
     ])
   })
 
-  test('amounts are exact, in whatever digits they were typed', () => {
-    expect(amountOf('10,50', 'USD')).toEqual({ amount: 1050, currency: 'USD' })
-    expect(amountOf('١٠٫٥', 'KWD')).toEqual({ amount: 10_500, currency: 'KWD' })
-    for (const text of ['', '1.2.3', '-1', '1e3', '0.001', 'ten', '10 50']) expect([text, amountOf(text, 'USD')]).toEqual([text, undefined])
-    fc.assert(
-      fc.property(fc.nat({ max: 999_999_999 }), fc.nat({ max: 99 }), (major, minor) => {
-        const amount = BigInt(major) * 100n + BigInt(minor)
-        expect(amountOf(`${major}.${String(minor).padStart(2, '0')}`, 'USD')?.amount).toBe(Number(amount))
-      }),
+  test('holds no amount that was guessed: what may be thousands is none, in every field of every row', () => {
+    const rows = before.rows.map((one) => ({ ...one, price: '45,000', compareAt: '1,250', cost: '٤٥٬٠٠٠' }))
+    const [first, second] = before.rows
+    expect(changed({ rows }).wrong).toEqual(
+      Object.fromEntries(
+        [first, second].flatMap((one) => ['price', 'compareAt', 'cost'].map((field) => [`rows.${one?.key}.${field}`, 'notAmount'])),
+      ),
     )
   })
 
@@ -254,7 +252,8 @@ describe('stock', () => {
   })
 
   test('is a whole number in any digits', () => {
-    expect(['12', ' ٣٤', '۵'].map(wholeNumber)).toEqual([12, 34, 5])
-    expect(['', '1.0', '12345678901', '1e2'].map(wholeNumber)).toEqual([undefined, undefined, undefined, undefined])
+    const read = (text: string) => wholeNumber(text)
+    expect(['12', ' ٣٤', '۵', '007'].map(read)).toEqual([12, 34, 5, 7])
+    expect(['', '1.0', '1٬000', '12345678901', '1e2'].map(read)).toEqual(Array<undefined>(5).fill(undefined))
   })
 })

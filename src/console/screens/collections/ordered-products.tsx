@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 import { findProducts } from '../../lib/find.ts'
 import { at } from '../../lib/shop.ts'
 import { State } from '../../ui/bits.tsx'
@@ -134,9 +135,9 @@ function OneProduct({
         aria-label={w('place', { name: short })}
         title={w('toPlace')}
         onChange={({ currentTarget }) => {
-          const to = Number(currentTarget.value) - 1
+          const to = wholeNumber(currentTarget.value)
           currentTarget.value = String(place + 1)
-          if (Number.isInteger(to) && to >= 0) onMove(place, Math.min(to, total - 1))
+          if (to) onMove(place, Math.min(to, total) - 1)
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return

@@ -1,7 +1,7 @@
 import type { Schema } from '../../lib/api.ts'
-import { money } from '../../lib/format.ts'
+import { money, parseMoney } from '../../lib/format.ts'
 import { stateName } from '../../lib/words/common.ts'
-import { amountOf, type BaseText, type ProductText, type RowText, type ShopTerms, textOf, type VariantText } from './draft.domain.ts'
+import { type BaseText, type ProductText, type RowText, type ShopTerms, textOf, type VariantText } from './draft.domain.ts'
 import { rowName, valuesOf } from './options.domain.ts'
 import { w } from './words.ts'
 
@@ -43,7 +43,7 @@ export function differencesOf(mine: ProductText, now: Schema<'Product'>, { curre
 
 function rowDifferences(mine: ProductText, theirs: ProductText, currency: string): Difference[] {
   const amount = (text: string) => {
-    const read = amountOf(text, currency)
+    const read = parseMoney(text, currency)
     return read ? money(read) : text
   }
   const fields: readonly (readonly [keyof VariantText, string, (text: string) => string])[] = [

@@ -1,10 +1,10 @@
 /** What is typed about a product, and what is sent of it. Nothing here knows a browser. */
-import { amountMax, decimalOf, decimalsOf, parseAmount } from '../../../lib/money.ts'
+import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 import type { paths } from '../../lib/schema.d.ts'
 import { wallMoment, wallText } from '../../lib/zoned.ts'
 import { type OptionText, optionsOf, type Placed, placesOf, valuesOf } from './options.domain.ts'
-import { wholeNumber } from './stock.domain.ts'
 
 type Product = Schema<'Product'>
 type Variant = Schema<'Variant'>
@@ -95,7 +95,7 @@ export const blankBase: BaseText = {
   seoDescription: '',
 }
 
-const amountText = (money: Variant['cost']): string => (money ? decimalOf(money.amount, decimalsOf(money.currency)) : '')
+const amountText = (money: Variant['cost']): string => (money ? moneyText(money) : '')
 const numberText = (value: number | null): string => (value === null ? '' : String(value))
 
 export const variantText = (variant: Variant): VariantText => ({
@@ -135,16 +135,6 @@ export function textOf(product: Product, zone: string): ProductText {
   }
 }
 
-/** An amount as it was typed, with a point, a comma or the signs of Arabic; undefined where it is none. */
-export function amountOf(text: string, currency: string): { amount: number; currency: string } | undefined {
-  const plain = text
-    .trim()
-    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replace(/[٫,]/, '.')
-  const amount = parseAmount(plain, currency)
-  return amount === undefined || amount > amountMax ? undefined : { amount, currency }
-}
-
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
 
 /** A variant as it is sent, without its place; what is wrong is noted under its name. */
@@ -154,7 +144,7 @@ function variantBody(text: VariantText, currency: string, note: (field: keyof Va
       if (field === 'price') note(field, 'required')
       return null
     }
-    const read = amountOf(text[field], currency)
+    const read = parseMoney(text[field], currency)
     if (!read) note(field, 'notAmount')
     return read ?? null
   }

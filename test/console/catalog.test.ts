@@ -163,6 +163,37 @@ test('a variant is removed with its value, after a warning; one that is promised
   })
 })
 
+test('all variants are replaced at once, and one that was removed may be kept after all', async ({ open, shop }) => {
+  const sized = {
+    options: [{ name: 'Size', values: ['S', 'M'] }],
+    variants: ['S', 'M'].map((size) => ({ optionValues: [size], price: usd(900) })),
+  }
+  const cap = await shop.add({ title: 'Cap', ...sized })
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${cap.id}` })
+  await visitor.heading('Cap')
+  await visitor.fill('New value: Size', 'L')
+  await visitor.press('Add', { within: 'Size' })
+  // Enter in the field for all sets all, and sends nothing.
+  await visitor.fill('Value', '12')
+  await visitor.key('Enter')
+  expect(await visitor.value('Price (USD)', { within: 'L' })).toBe('12')
+  await visitor.press('Remove S', { within: 'Size' })
+  await visitor.press('Remove M', { within: 'Size' })
+  await visitor.text('2 variants are removed when you save')
+  await visitor.press('Keep M')
+  await visitor.text('1 variant is removed when you save')
+  await visitor.press('Remove M', { within: 'Size' })
+  await visitor.press('Save')
+  await visitor.press('Remove and save')
+  await visitor.text('Saved')
+  const saved = ok(await shop.get(`/product-v2/${cap.id}`)).body
+  expect([saved.options[0].values, saved.variants.map(({ title, price }: { title: string; price: object }) => [title, price])]).toEqual([
+    ['L'],
+    [['L', usd(1_200)]],
+  ])
+  expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(true)
+})
+
 test('a product is archived, and comes back by what undoes it', async ({ open, shop }) => {
   const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(100) }] })
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${lamp.id}` })

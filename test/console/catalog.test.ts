@@ -229,6 +229,53 @@ test('several are archived one after the other, and what failed is told and stay
   expect(ok(await shop.get('/product-v2?q=bulk&status=DRAFT')).body.total).toBe(0)
 })
 
+/** In the page: the next changes wait until `letGo` is called. */
+const heldBack = `{
+  const { promise, resolve } = Promise.withResolvers()
+  const before = globalThis.fetch
+  globalThis.letGo = resolve
+  globalThis.fetch = async (request, ...more) => {
+    if (request.method === 'PATCH') await promise
+    return before(request, ...more)
+  }
+}`
+
+test('what is done to several goes on over the pages of the list, in the shop it was begun in, and is told wherever one is by then', async ({
+  open,
+  shop,
+}) => {
+  const made = []
+  for (const title of ['Many one', 'Many two', 'Many three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products?q=many` })
+  await visitor.press('Choose Many one')
+  await visitor.press('Make active')
+  await visitor.text('It is that already: Active')
+  await visitor.press('Choose Many one')
+  await visitor.press('Choose Many two')
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Archive')
+  await visitor.text('0 of 2…')
+  await visitor.press('Choose Many three')
+  await visitor.fill('Status', 'Active')
+  await visitor.until(`location.search.includes('status=ACTIVE')`, 'another list')
+  await visitor.text('0 of 2…')
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('2 products are now: Archived')
+  // What was ticked meanwhile is still chosen.
+  await visitor.text('1 chosen')
+
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Make drafts')
+  await visitor.text('0 of 1…')
+  await visitor.press('Customers', { role: 'link' })
+  await visitor.heading('Customers')
+  visitor.expects(`PATCH /product-v2/${made[2]?.id} net::ERR_INTERNET_DISCONNECTED`)
+  await visitor.offline(true)
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('“Many three” was not changed')
+  await visitor.offline(false)
+})
+
 test('stock is counted on a phone, moves while one looks, and has its history', async ({ open, shop, data }) => {
   const [variant] = data.mug.variants
   const at = `s/${shop.shop.name}/products/${data.mug.id}/variants/${variant?.id}/stock`

@@ -40,9 +40,9 @@ function One({ of: { name, n, capped, tone, links } }: { of: Waiting }) {
       <a class="waits" href={`${at(...first.path)}${first.query}`}>
         {text}
       </a>
-      {others.map(({ path, query, state }) => (
-        <a key={query} href={`${at(...path)}${query}`}>
-          {state && stateName(state)}
+      {others.map(({ path, query, state, text: called }) => (
+        <a key={`${path} ${query}`} href={`${at(...path)}${query}`}>
+          {called ?? (state && stateName(state))}
         </a>
       ))}
     </>

@@ -139,6 +139,43 @@ test('a gift card is issued by the keyboard on a phone, its code shown this once
   expect(await visitor.axe()).toEqual([])
 })
 
+/** In the page, before its scripts: who a customer is comes when `letGo` is called; and no clipboard, as without a secure context. */
+const heldBack = `{
+  const { promise, resolve } = Promise.withResolvers()
+  const before = window.fetch
+  window.letGo = resolve
+  window.fetch = async (request, ...more) => {
+    if (request.method === 'GET' && /\\/customer\\/cus/.test(request.url)) await promise
+    return before(request, ...more)
+  }
+  Object.defineProperty(navigator, 'clipboard', { value: undefined })
+  window.takes = true
+  document.execCommand = () => ((window.taken = document.activeElement.value), window.takes)
+}`
+
+test('a card that is issued from a customer’s page is theirs from the first moment on, and its code is copied without a secure context', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/customer', { email: 'theirs@example.com', name: 'Whose It Is' })
+  const visitor = await open({ as: selling, at: at(selling, 'gift-cards') })
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: heldBack })
+  await visitor.go(`${at(selling, 'gift-cards')}?new=1&customer=${id}`)
+  await visitor.there(`Remove: ${id}`, { role: 'button' })
+  await visitor.fill(/^Amount/, '5')
+  await visitor.press('Issue', { role: 'button' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+  const { data } = (await selling.get(`/giftcard?customerId=${id}`)).body
+  expect(data).toMatchObject([{ balance: usd(500) }])
+  await visitor.press('Copy: Code', { role: 'button' })
+  await visitor.text('Copied')
+  expect(await visitor.page.evaluate('window.taken.slice(-4)')).toBe(data[0].last4)
+  await visitor.page.evaluate('window.takes = false')
+  await visitor.press('Copy: Code', { role: 'button' })
+  await visitor.text('The browser copies nothing')
+  await visitor.page.evaluate('letGo()')
+})
+
 test('a card is disabled after a question and enabled again, and what somebody else wrote meanwhile is shown', async ({
   open,
   data: { selling },

@@ -77,7 +77,7 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
                 ) : (
                   begun.value && begun.value.etag !== now.etag && <Note tone="warn">{w('changedMeanwhile')}</Note>
                 )}
-                <Editor key={begun.value?.etag ?? ''} of={begun.value ?? now} isClosed={now.data.status !== 'OPEN'} onSaved={put} />
+                <Editor of={begun.value ?? now} isClosed={now.data.status !== 'OPEN'} onSaved={put} />
               </div>
             ) : (
               <Done of={now.data} />

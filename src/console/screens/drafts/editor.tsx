@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { findCustomers } from '../../lib/find.ts'
@@ -16,7 +16,7 @@ import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, type Versioned, wrongIn } from './draft.domain.ts'
-import { type DraftForm, formOf, nameCustomer, type Says, typedIn } from './form.ts'
+import { type DraftForm, formOf, nameCustomer, type Says, take, typedIn } from './form.ts'
 import { LinesField } from './lines.tsx'
 import { w } from './words.ts'
 
@@ -28,9 +28,16 @@ import { w } from './words.ts'
 export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: boolean; onSaved?: (now: Versioned) => void }) {
   const { route } = useLocation()
   const currency = of?.data.currency ?? shop.value?.currency ?? 'USD'
-  // What it began with stays, whatever is read meanwhile.
-  const [begun] = useState(() => ({ typed: of ? typedOf(of.data) : nothingTyped, etag: of?.etag ?? '' }))
-  const form = useMemo(() => formOf(begun.typed, shop.value?.country ?? ''), [begun])
+  const country = shop.value?.country ?? ''
+  // What it began with stays, whatever is read meanwhile, until it is told of another.
+  const [begun, begin] = useState(() => ({ typed: of ? typedOf(of.data) : nothingTyped, etag: of?.etag ?? '' }))
+  const form = useMemo(() => formOf(begun.typed, country), [])
+  useLayoutEffect(() => {
+    if (!of || of.etag === begun.etag) return
+    const now = typedOf(of.data)
+    take(form, now, country)
+    begin({ typed: now, etag: of.etag })
+  }, [of])
   const once = useIntention()
   const typed = typedIn(form)
   const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(begun.typed, currency))

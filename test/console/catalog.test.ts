@@ -2,13 +2,14 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { usd } from '../support/catalog.ts'
+import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { temporaryDir } from '../support/database.ts'
 import { drawn } from '../support/pictures.ts'
 import { ok } from '../support/selling.ts'
-import { staffOf } from '../support/staff.ts'
+import { invited, staffOf } from '../support/staff.ts'
+import { untilThere } from '../support/visit.ts'
 
 /** As much as a field takes: markup, an override of the direction, a word without an end. */
 const hostile = `\u202e<img src=x onerror=alert(1)><script>alert(1)</script>"'&{{x}}${'W'.repeat(150)}`
@@ -240,10 +241,7 @@ const heldBack = `{
   }
 }`
 
-test('what is done to several goes on over the pages of the list, in the shop it was begun in, and is told wherever one is by then', async ({
-  open,
-  shop,
-}) => {
+test('what is done to several goes on over the pages of the list, and is told wherever one is by then', async ({ open, shop }) => {
   const made = []
   for (const title of ['Many one', 'Many two', 'Many three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products?q=many` })
@@ -274,6 +272,32 @@ test('what is done to several goes on over the pages of the list, in the shop it
   await visitor.page.evaluate('letGo()')
   await visitor.text('“Many three” was not changed')
   await visitor.offline(false)
+})
+
+test('what is done to several is done, and undone, in the shop that it was begun in', async ({ open, app, shop }) => {
+  const [one, two] = [await shop.add({ title: 'Moved one' }), await shop.add({ title: 'Moved two' })]
+  const other = await shopIn(app)
+  const both = await staffOf(app, shop, 'MANAGER')
+  const { token } = await invited(app, other, 'MANAGER', both.email)
+  ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
+  const visitor = await open({ as: both, at: `s/${shop.shop.name}/products?q=moved` })
+  const elsewhere = async () => {
+    await visitor.page.evaluate(`history.pushState(null, '', '/console/s/${other.shop.name}/products')`)
+    await visitor.page.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`)
+    await visitor.text('No products yet')
+  }
+  await visitor.press('All on this page')
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Archive')
+  await visitor.text('0 of 2…')
+  await elsewhere()
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('2 products are now: Archived')
+  const statuses = () => Promise.all([one, two].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
+  expect(await statuses()).toEqual(['ARCHIVED', 'ARCHIVED'])
+  await visitor.press('Undo')
+  await untilThere(async () => !(await statuses()).includes('ARCHIVED'))
+  expect(await statuses()).toEqual(['ACTIVE', 'ACTIVE'])
 })
 
 test('stock is counted on a phone, moves while one looks, and has its history', async ({ open, shop, data }) => {

@@ -474,6 +474,14 @@ test('whoever may only read sees everything, and nothing to change it', async ({
   await visitor.go(`s/${shop.shop.name}/collections/${data.shelf.id}`)
   await visitor.there('Products', { role: 'region' })
   expect(await visitor.axe()).toEqual([])
+  visitor.expects(/^GET \/collection-v2\/new 4\d\d$/)
+  await visitor.go(`s/${shop.shop.name}/collections/new`)
+  await visitor.there(/That did not work/, {})
+  expect(await visitor.has('Create')).toBe(false)
+  await visitor.go(`s/${shop.shop.name}/pictures`)
+  await visitor.heading('Pictures')
+  expect([await visitor.has('Hand in pictures'), await visitor.has('Download as CSV')]).toEqual([false, false])
+  expect((await visitor.all('button')).filter((name) => name.startsWith('Delete the picture'))).toEqual([])
 })
 
 test('what people wrote bursts no page, runs nowhere, and asks nobody else', async ({ open, shop, data }) => {

@@ -89,6 +89,25 @@ test('addresses are shown whatever they hold, and one is added', async ({ open, 
   expect(await visitor.axe()).toEqual([])
 })
 
+test('another address of the book is made the default, and a window over a page of the list leaves one on it', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/customer', { email: 'moved@example.com', name: 'Moved House' })
+  const address = { name: 'Moved House', city: 'Ulaanbaatar', countryCode: 'MN' }
+  await post(selling, `/customer/${id}/addresses`, { ...address, line1: 'Old 1', isDefaultShipping: true })
+  const { id: next } = await post(selling, `/customer/${id}/addresses`, { ...address, line1: 'New 2' })
+  const visitor = await open({ as: selling, at: at(selling, `customers/${id}`) })
+  await visitor.press('Make it: Default for parcels', { role: 'button', within: /New 2/ })
+  await visitor.there('Make it: Default for parcels', { role: 'button', within: /Old 1/ })
+  expect((await selling.get(`/addresses/${next}`)).body).toMatchObject({ isDefaultShipping: true })
+  await visitor.go(`${at(selling, 'customers')}?page=2`)
+  await visitor.press('New customer', { role: 'link' })
+  await visitor.there('New customer', { role: 'dialog' })
+  await visitor.press('Close', { within: 'New customer' })
+  await visitor.until(`location.search === '?page=2'`, 'the page that it was opened on')
+})
+
 test('customers are imported: first what would happen, then it, with every row that was refused', async ({ open, data: { selling } }) => {
   const file = join(temporaryDir(), 'customers.csv')
   writeFileSync(

@@ -23,7 +23,6 @@ export const screens: readonly Screen[] = [
   {
     path: '/s/:shop/orders/drafts',
     area: 'shop',
-    roles: managers,
     nav: { group: 'day', icon: 'page', word: 'drafts', below: true },
     component: screen(() => import('./screens/drafts/list.tsx')),
   },
@@ -36,13 +35,11 @@ export const screens: readonly Screen[] = [
   {
     path: '/s/:shop/orders/drafts/:id',
     area: 'shop',
-    roles: managers,
     component: screen(() => import('./screens/drafts/edit.tsx')),
   },
   {
     path: '/s/:shop/orders/refunds',
     area: 'shop',
-    roles: readers,
     nav: { group: 'day', icon: 'money', word: 'refunds', below: true },
     component: screen(() => import('./screens/orders/refunds.tsx')),
   },
@@ -101,7 +98,7 @@ export const screens: readonly Screen[] = [
   {
     path: '/s/:shop/pictures',
     area: 'shop',
-    roles: managers,
+    roles: readers,
     nav: { group: 'catalog', icon: 'upload', word: 'pictures', below: true },
     component: screen(() => import('./screens/pictures/index.tsx')),
   },

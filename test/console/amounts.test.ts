@@ -18,6 +18,18 @@ test('what may be thousands is no amount', () => {
   expect(parseMoney('1,250', 'KWD')).toBeUndefined()
 })
 
+test('an amount may be typed in Arabic and Persian digits, with the marks that go with them', () => {
+  expect(parseMoney('١٠٫٥', 'KWD')).toEqual({ amount: 10_500, currency: 'KWD' })
+  expect(parseMoney('۱۲۵۰', 'USD')).toEqual({ amount: 125_000, currency: 'USD' })
+  expect(parseMoney('١٫٢٥٠', 'KWD')).toEqual({ amount: 1_250, currency: 'KWD' })
+  for (const text of ['٤٥٬٠٠٠', '١٬٢٥٠٫٥٠', '١٫٢٥٠']) expect(parseMoney(text, 'USD')).toBeUndefined()
+})
+
+test('what is none is none', () => {
+  for (const text of ['', '1.2.3', '-1', '1e3', '0.001', 'ten', '10 50', '9'.repeat(16)])
+    expect([text, parseMoney(text, 'USD')]).toEqual([text, undefined])
+})
+
 test('what souk writes into a field is read as the same', () => {
   fc.assert(
     fc.property(fc.nat(10_000_000), fc.constantFrom('USD', 'JPY', 'KWD', 'MNT'), (amount, currency) => {

@@ -2,13 +2,14 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { usd } from '../support/catalog.ts'
+import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { temporaryDir } from '../support/database.ts'
 import { drawn } from '../support/pictures.ts'
 import { ok } from '../support/selling.ts'
-import { staffOf } from '../support/staff.ts'
+import { invited, staffOf } from '../support/staff.ts'
+import { untilThere } from '../support/visit.ts'
 
 /** As much as a field takes: markup, an override of the direction, a word without an end. */
 const hostile = `\u202e<img src=x onerror=alert(1)><script>alert(1)</script>"'&{{x}}${'W'.repeat(150)}`
@@ -163,6 +164,37 @@ test('a variant is removed with its value, after a warning; one that is promised
   })
 })
 
+test('all variants are replaced at once, and one that was removed may be kept after all', async ({ open, shop }) => {
+  const sized = {
+    options: [{ name: 'Size', values: ['S', 'M'] }],
+    variants: ['S', 'M'].map((size) => ({ optionValues: [size], price: usd(900) })),
+  }
+  const cap = await shop.add({ title: 'Cap', ...sized })
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${cap.id}` })
+  await visitor.heading('Cap')
+  await visitor.fill('New value: Size', 'L')
+  await visitor.press('Add', { within: 'Size' })
+  // Enter in the field for all sets all, and sends nothing.
+  await visitor.fill('Value', '12')
+  await visitor.key('Enter')
+  expect(await visitor.value('Price (USD)', { within: 'L' })).toBe('12')
+  await visitor.press('Remove S', { within: 'Size' })
+  await visitor.press('Remove M', { within: 'Size' })
+  await visitor.text('2 variants are removed when you save')
+  await visitor.press('Keep M')
+  await visitor.text('1 variant is removed when you save')
+  await visitor.press('Remove M', { within: 'Size' })
+  await visitor.press('Save')
+  await visitor.press('Remove and save')
+  await visitor.text('Saved')
+  const saved = ok(await shop.get(`/product-v2/${cap.id}`)).body
+  expect([saved.options[0].values, saved.variants.map(({ title, price }: { title: string; price: object }) => [title, price])]).toEqual([
+    ['L'],
+    [['L', usd(1_200)]],
+  ])
+  expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(true)
+})
+
 test('a product is archived, and comes back by what undoes it', async ({ open, shop }) => {
   const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(100) }] })
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${lamp.id}` })
@@ -196,6 +228,76 @@ test('several are archived one after the other, and what failed is told and stay
   await visitor.press('Make drafts')
   await visitor.text('2 products were not changed; they are still chosen.')
   expect(ok(await shop.get('/product-v2?q=bulk&status=DRAFT')).body.total).toBe(0)
+})
+
+/** In the page: the next changes wait until `letGo` is called. */
+const heldBack = `{
+  const { promise, resolve } = Promise.withResolvers()
+  const before = globalThis.fetch
+  globalThis.letGo = resolve
+  globalThis.fetch = async (request, ...more) => {
+    if (request.method === 'PATCH') await promise
+    return before(request, ...more)
+  }
+}`
+
+test('what is done to several goes on over the pages of the list, and is told wherever one is by then', async ({ open, shop }) => {
+  const made = []
+  for (const title of ['Many one', 'Many two', 'Many three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products?q=many` })
+  await visitor.press('Choose Many one')
+  await visitor.press('Make active')
+  await visitor.text('It is that already: Active')
+  await visitor.press('Choose Many one')
+  await visitor.press('Choose Many two')
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Archive')
+  await visitor.text('0 of 2…')
+  await visitor.press('Choose Many three')
+  await visitor.fill('Status', 'Active')
+  await visitor.until(`location.search.includes('status=ACTIVE')`, 'another list')
+  await visitor.text('0 of 2…')
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('2 products are now: Archived')
+  // What was ticked meanwhile is still chosen.
+  await visitor.text('1 chosen')
+
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Make drafts')
+  await visitor.text('0 of 1…')
+  await visitor.press('Customers', { role: 'link' })
+  await visitor.heading('Customers')
+  visitor.expects(`PATCH /product-v2/${made[2]?.id} net::ERR_INTERNET_DISCONNECTED`)
+  await visitor.offline(true)
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('“Many three” was not changed')
+  await visitor.offline(false)
+})
+
+test('what is done to several is done, and undone, in the shop that it was begun in', async ({ open, app, shop }) => {
+  const [one, two] = [await shop.add({ title: 'Moved one' }), await shop.add({ title: 'Moved two' })]
+  const other = await shopIn(app)
+  const both = await staffOf(app, shop, 'MANAGER')
+  const { token } = await invited(app, other, 'MANAGER', both.email)
+  ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
+  const visitor = await open({ as: both, at: `s/${shop.shop.name}/products?q=moved` })
+  const elsewhere = async () => {
+    await visitor.page.evaluate(`history.pushState(null, '', '/console/s/${other.shop.name}/products')`)
+    await visitor.page.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`)
+    await visitor.text('No products yet')
+  }
+  await visitor.press('All on this page')
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Archive')
+  await visitor.text('0 of 2…')
+  await elsewhere()
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('2 products are now: Archived')
+  const statuses = () => Promise.all([one, two].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
+  expect(await statuses()).toEqual(['ARCHIVED', 'ARCHIVED'])
+  await visitor.press('Undo')
+  await untilThere(async () => !(await statuses()).includes('ARCHIVED'))
+  expect(await statuses()).toEqual(['ACTIVE', 'ACTIVE'])
 })
 
 test('stock is counted on a phone, moves while one looks, and has its history', async ({ open, shop, data }) => {
@@ -372,6 +474,14 @@ test('whoever may only read sees everything, and nothing to change it', async ({
   await visitor.go(`s/${shop.shop.name}/collections/${data.shelf.id}`)
   await visitor.there('Products', { role: 'region' })
   expect(await visitor.axe()).toEqual([])
+  visitor.expects(/^GET \/collection-v2\/new 4\d\d$/)
+  await visitor.go(`s/${shop.shop.name}/collections/new`)
+  await visitor.there(/That did not work/, {})
+  expect(await visitor.has('Create')).toBe(false)
+  await visitor.go(`s/${shop.shop.name}/pictures`)
+  await visitor.heading('Pictures')
+  expect([await visitor.has('Hand in pictures'), await visitor.has('Download as CSV')]).toEqual([false, false])
+  expect((await visitor.all('button')).filter((name) => name.startsWith('Delete the picture'))).toEqual([])
 })
 
 test('what people wrote bursts no page, runs nowhere, and asks nobody else', async ({ open, shop, data }) => {

@@ -89,6 +89,25 @@ test('addresses are shown whatever they hold, and one is added', async ({ open, 
   expect(await visitor.axe()).toEqual([])
 })
 
+test('another address of the book is made the default, and a window over a page of the list leaves one on it', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/customer', { email: 'moved@example.com', name: 'Moved House' })
+  const address = { name: 'Moved House', city: 'Ulaanbaatar', countryCode: 'MN' }
+  await post(selling, `/customer/${id}/addresses`, { ...address, line1: 'Old 1', isDefaultShipping: true })
+  const { id: next } = await post(selling, `/customer/${id}/addresses`, { ...address, line1: 'New 2' })
+  const visitor = await open({ as: selling, at: at(selling, `customers/${id}`) })
+  await visitor.press('Make it: Default for parcels', { role: 'button', within: /New 2/ })
+  await visitor.there('Make it: Default for parcels', { role: 'button', within: /Old 1/ })
+  expect((await selling.get(`/addresses/${next}`)).body).toMatchObject({ isDefaultShipping: true })
+  await visitor.go(`${at(selling, 'customers')}?page=2`)
+  await visitor.press('New customer', { role: 'link' })
+  await visitor.there('New customer', { role: 'dialog' })
+  await visitor.press('Close', { within: 'New customer' })
+  await visitor.until(`location.search === '?page=2'`, 'the page that it was opened on')
+})
+
 test('customers are imported: first what would happen, then it, with every row that was refused', async ({ open, data: { selling } }) => {
   const file = join(temporaryDir(), 'customers.csv')
   writeFileSync(
@@ -137,6 +156,43 @@ test('a gift card is issued by the keyboard on a phone, its code shown this once
   await visitor.press('I have it')
   await visitor.gone('This is the only time')
   expect(await visitor.axe()).toEqual([])
+})
+
+/** In the page, before its scripts: who a customer is comes when `letGo` is called; and no clipboard, as without a secure context. */
+const heldBack = `{
+  const { promise, resolve } = Promise.withResolvers()
+  const before = window.fetch
+  window.letGo = resolve
+  window.fetch = async (request, ...more) => {
+    if (request.method === 'GET' && /\\/customer\\/cus/.test(request.url)) await promise
+    return before(request, ...more)
+  }
+  Object.defineProperty(navigator, 'clipboard', { value: undefined })
+  window.takes = true
+  document.execCommand = () => ((window.taken = document.activeElement.value), window.takes)
+}`
+
+test('a card that is issued from a customer’s page is theirs from the first moment on, and its code is copied without a secure context', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/customer', { email: 'theirs@example.com', name: 'Whose It Is' })
+  const visitor = await open({ as: selling, at: at(selling, 'gift-cards') })
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: heldBack })
+  await visitor.go(`${at(selling, 'gift-cards')}?new=1&customer=${id}`)
+  await visitor.there(`Remove: ${id}`, { role: 'button' })
+  await visitor.fill(/^Amount/, '5')
+  await visitor.press('Issue', { role: 'button' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+  const { data } = (await selling.get(`/giftcard?customerId=${id}`)).body
+  expect(data).toMatchObject([{ balance: usd(500) }])
+  await visitor.press('Copy: Code', { role: 'button' })
+  await visitor.text('Copied')
+  expect(await visitor.page.evaluate('window.taken.slice(-4)')).toBe(data[0].last4)
+  await visitor.page.evaluate('window.takes = false')
+  await visitor.press('Copy: Code', { role: 'button' })
+  await visitor.text('The browser copies nothing')
+  await visitor.page.evaluate('letGo()')
 })
 
 test('a card is disabled after a question and enabled again, and what somebody else wrote meanwhile is shown', async ({

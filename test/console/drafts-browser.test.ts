@@ -1,7 +1,9 @@
 /** Draft orders and the home page, in a real browser. */
 import { expect } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
+import { browserOn, formOf } from '../support/drafts.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
 
 const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
 const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
@@ -85,6 +87,51 @@ test('what cannot be sent is said, and what souk refuses is shown as it comes', 
   await visitor.press('Create draft')
   await visitor.text('Link to pay')
   expect((await drafts(selling))[0]).toMatchObject({ settled: ['shippingAddress'], shippingAddress: { name: 'Noor', countryCode: 'US' } })
+})
+
+test('what was typed stays where whoever pays has begun, and is not mailed before it is saved', async ({
+  open,
+  app,
+  data: { selling },
+}) => {
+  const lines = [{ variantId: selling.variantId, quantity: 1 }]
+  const draft = ok(await selling.post('/v2/orders/drafts', { lines, email: 'ann@example.com' }), 201).body
+  const visitor = await open({ as: selling, at: at(selling, `/orders/drafts/${draft.id}`) })
+  await visitor.heading('ann@example.com')
+  await visitor.fill('Note', 'mine')
+  await visitor.press('Mail the link')
+  await visitor.text('Save first, or leave what you typed.')
+  const { look, send } = browserOn(app, draft.payUrl)
+  await look()
+  ok(await selling.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+  await visitor.text('It is open no more: what you typed cannot be saved.')
+  expect(await visitor.value('Note')).toBe('mine')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there(/That did not work/, {})
+  expect(await visitor.value('Note')).toBe('mine')
+  expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBeNull()
+  // They go back: it is open again, and so is the form.
+  await send(formOf(await look(), 'back'))
+  await visitor.gone('Let it go')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there(/^Saved/, {})
+  expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBe('mine')
+})
+
+test('whoever may only read sees drafts, and nothing to change them', async ({ open, app, data: { selling } }) => {
+  const lines = [{ variantId: selling.variantId, quantity: 1 }]
+  const { id } = ok(await selling.post('/v2/orders/drafts', { lines, email: 'seen@example.com', note: 'by telephone' }), 201).body
+  for (const role of ['READ_ONLY', 'FULFILMENT'] as const) {
+    const visitor = await open({ as: await staffOf(app, selling, role), at: at(selling, '/orders/drafts') })
+    await visitor.there('seen@example.com', { role: 'link' })
+    expect([await visitor.has('New draft order'), await visitor.has('Download as CSV')]).toEqual([false, false])
+    await visitor.go(at(selling, `/orders/drafts/${id}`))
+    await visitor.heading('seen@example.com')
+    await visitor.text('by telephone')
+    expect(await visitor.axe()).toEqual([])
+    for (const offered of ['Save', 'Mail the link', 'Delete draft', 'It has expired'])
+      expect([offered, await visitor.has(offered)]).toEqual([offered, false])
+  }
 })
 
 test('hostile texts stand in a draft as texts', async ({ open, data: { selling } }) => {

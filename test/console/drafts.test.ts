@@ -38,6 +38,7 @@ describe('a draft', () => {
   test('says where something cannot be', () => {
     expect(wrongIn(typed(), 'USD')).toBeUndefined()
     expect(wrongIn(nothingTyped, 'USD')).toEqual({ what: 'noLines' })
+    expect(wrongIn(typed({ lines: [line('٢', '١٠٫٥')] }), 'USD')).toBeUndefined()
     for (const quantity of ['', '0', '1.5', '10000', 'x', '-1'])
       expect(wrongIn(typed({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
     for (const price of ['x', '1.234', '-1', '1e3', '999999999999999999'])
@@ -112,12 +113,18 @@ test('what waits is what there is of it, the urgent first', () => {
     ordersStuck: none,
     refundsManual: { total: 2 },
     refundsClaimable: none,
-    disputes: none,
+    disputes: { total: 2, orders: [7, 9].map((number) => ({ id: `ord_${number}`, number })) },
     drafts: none,
     lowStock: null,
     webhooks: { disabled: 1, failing: 0, undelivered: none },
   } as unknown as Parameters<typeof waitingOf>[0]
+  // Each order that is disputed is a press away.
+  expect(waitingOf(counts)[0]?.links.map(({ path, text }) => [path.join('/'), text])).toEqual([
+    ['orders/ord_7', '#7'],
+    ['orders/ord_9', '#9'],
+  ])
   expect(waitingOf(counts).map(({ name, n, capped }) => [name, n, capped])).toEqual([
+    ['disputes', 2, false],
     ['refundsManual', 2, false],
     ['ordersToSend', 1_000, true],
     ['webhooksDisabled', 1, false],

@@ -162,13 +162,36 @@ test('what must be paid by hand is listed, and settled with its reference', asyn
   await visitor.text('No refund waits for this.')
 })
 
+test('the window for what was paid by hand stays while one types, also where somebody else was faster', async ({
+  open,
+  data: { selling },
+}) => {
+  const [, orderId = ''] = /orders\/([^/]+)/.exec(await manualRefundOf(selling)) ?? []
+  const [{ id }] = (await selling.order(orderId)).refunds
+  const visitor = await open({ as: selling, at: at(selling, `/orders/refunds?status=MANUAL&do=settle&refund=${id}`) })
+  await visitor.fill('Reference', 'MINE-1')
+  ok(await selling.post(`/v2/orders/${orderId}/refunds/${id}/settled`, { reference: 'THEIRS-1' }, { 'idempotency-key': 'theirs' }))
+  await visitor.text('No refund waits for this.')
+  expect(await visitor.value('Reference')).toBe('MINE-1')
+  visitor.expects(/^POST \/v2\/orders\/\S+\/settled 409$/)
+  await visitor.press('It is paid', { role: 'button' })
+  await visitor.there(/That did not work/, {})
+})
+
 test('who may not is not offered it, and who may not any more is told', async ({ open, app, data: { selling } }) => {
   const { id, number } = await bought(selling)
   const packer = await staffOf(app, selling, 'FULFILMENT')
   const visitor = await open({ as: packer, at: at(selling, `/orders/${id}`) })
   await visitor.heading(`Order #${number}`)
   await visitor.there('Send', { role: 'link' })
-  expect([await visitor.has('Refund'), await visitor.has('Cancel order'), await visitor.has('Add note')]).toEqual([false, false, false])
+  const offered = [...(await visitor.all('link', { within: `Order #${number}` })), ...(await visitor.all('button'))]
+  expect(offered.filter((name) => /^(Refund|Cancel order|Add note)$/.test(name))).toEqual([])
+  // What is paid back by hand they see, and do not settle.
+  await manualRefundOf(selling)
+  await visitor.go(at(selling, '/orders/refunds?status=MANUAL'))
+  await visitor.heading('Refunds')
+  await visitor.there('Refunds', { role: 'table' })
+  expect(await visitor.has('Paid by hand')).toBe(false)
   const manager = await staffOf(app, selling, 'MANAGER')
   const second = await open({ as: manager, at: at(selling, `/orders/${id}?do=refund`) })
   await second.press('All that is left, with shipping')

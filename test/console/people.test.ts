@@ -47,8 +47,8 @@ const wrongOf = (change: Partial<typeof nothingTyped>) => {
 describe('a percentage', () => {
   test('is read as it is shown, and no other text is one', () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: 10_000 }), (bps) => expect(parsePercent(percentText(bps))).toBe(bps)))
-    expect(['12,5', ' 7 ', '100', '0.01', '007.50'].map(parsePercent)).toEqual([1_250, 700, 10_000, 1, 750])
-    for (const text of ['', '-1', '100.01', '1.234', '1e1', '12.', '.5', '1 2', '٣', '0x1'])
+    expect(['12,5', ' 7 ', '100', '0.01', '007.50', '١٢٫٥', '۳'].map(parsePercent)).toEqual([1_250, 700, 10_000, 1, 750, 1_250, 300])
+    for (const text of ['', '-1', '100.01', '1.234', '1e1', '12.', '.5', '1 2', '0x1'])
       expect([text, parsePercent(text)]).toEqual([text, undefined])
   })
 })

@@ -1,8 +1,9 @@
 /** What the console makes of what is typed about products, without a browser. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { wholeNumber } from '../../src/console/lib/digits.ts'
 import {
-  amountOf,
+  besideBody,
   blankBase,
   blankVariant,
   changeBody,
@@ -11,17 +12,19 @@ import {
   type ProductText,
   textOf,
 } from '../../src/console/screens/products/draft.domain.ts'
+import { createEditor } from '../../src/console/screens/products/editor.ts'
 import {
   combinations,
   missing,
   type OptionText,
   optionsOf,
   type Placed,
+  placedBy,
   refitted,
   rowName,
   valuesOf,
 } from '../../src/console/screens/products/options.domain.ts'
-import { stockBody, stockOf, wholeNumber } from '../../src/console/screens/products/stock.domain.ts'
+import { stockBody, stockOf } from '../../src/console/screens/products/stock.domain.ts'
 
 const options = optionsOf([
   { name: 'Size', values: ['S', 'M'] },
@@ -142,7 +145,8 @@ const product = {
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
 }
-const terms = { currency: 'USD', zone: 'Asia/Ulaanbaatar' }
+const now = Date.parse('2026-06-01T00:00:00.000Z')
+const terms = { currency: 'USD', zone: 'Asia/Ulaanbaatar', now }
 const before = textOf(product, 'Asia/Ulaanbaatar')
 const changed = (change: Partial<ProductText>) => changeBody({ ...before, ...change }, before, terms)
 
@@ -158,6 +162,19 @@ describe('what is sent of a product', () => {
     })
     expect(changed({ publishedAt: '2026-02-03T08:30' }).body).toEqual({ publishedAt: '2026-02-03T00:30:00.000Z' })
     expect(changed({ showing: 'never' }).body).toEqual({ publishedAt: null })
+  })
+
+  test('of one that is to be shown as soon as it is active, says from now on where it is, and takes its date away where it is not', () => {
+    const of = (change: { publishedAt: string | null; status?: 'DRAFT' }, text: Partial<ProductText>) => {
+      const was = textOf({ ...product, ...change }, terms.zone)
+      return changeBody({ ...was, showing: 'auto', ...text }, was, terms).body
+    }
+    expect(of({ publishedAt: null }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
+    expect(of({ publishedAt: '2027-01-01T00:00:00.000Z' }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
+    expect(of({ publishedAt: '2027-01-01T00:00:00.000Z', status: 'DRAFT' }, {})).toEqual({ publishedAt: null })
+    // It is shown already, and is as new as it was.
+    expect(of({ publishedAt: '2026-01-02T03:04:05.678Z' }, {})).toEqual({})
+    expect(of({ publishedAt: null, status: 'DRAFT' }, { status: 'ACTIVE' })).toEqual({ status: 'ACTIVE' })
   })
 
   test('of variants are all, in their order, each with what was changed', () => {
@@ -223,20 +240,90 @@ describe('what is sent of a product', () => {
     ])
   })
 
-  test('amounts are exact, in whatever digits they were typed', () => {
-    expect(amountOf('10,50', 'USD')).toEqual({ amount: 1050, currency: 'USD' })
-    expect(amountOf('١٠٫٥', 'KWD')).toEqual({ amount: 10_500, currency: 'KWD' })
-    for (const text of ['', '1.2.3', '-1', '1e3', '0.001', 'ten', '10 50']) expect([text, amountOf(text, 'USD')]).toEqual([text, undefined])
-    fc.assert(
-      fc.property(fc.nat({ max: 999_999_999 }), fc.nat({ max: 99 }), (major, minor) => {
-        const amount = BigInt(major) * 100n + BigInt(minor)
-        expect(amountOf(`${major}.${String(minor).padStart(2, '0')}`, 'USD')?.amount).toBe(Number(amount))
-      }),
+  test('holds no amount that was guessed: what may be thousands is none, in every field of every row', () => {
+    const rows = before.rows.map((one) => ({ ...one, price: '45,000', compareAt: '1,250', cost: '٤٥٬٠٠٠' }))
+    const [first, second] = before.rows
+    expect(changed({ rows }).wrong).toEqual(
+      Object.fromEntries(
+        [first, second].flatMap((one) => ['price', 'compareAt', 'cost'].map((field) => [`rows.${one?.key}.${field}`, 'notAmount'])),
+      ),
     )
+  })
+
+  test('where all variants go, is first the new ones beside them, each under a name of its own', () => {
+    const fresh = (key: string, places: Placed['places']) => ({ ...blankVariant, key, places, price: '9' })
+    const [one] = before.options as [OptionText]
+    const large = { ...one, values: [{ key: 'l', text: 'L' }] }
+    const text = { ...before, options: [large], rows: [fresh('a', { [one.key]: 'l' })] }
+    const { body } = changeBody(text, before, terms)
+    expect(besideBody(body, text, before)).toMatchObject({
+      options: [{ name: 'Size', values: ['L', 'S', 'M'] }],
+      variants: [{ optionValues: ['L'] }, { id: 'var_S', optionValues: ['S'] }, { id: 'var_M', optionValues: ['M'] }],
+    })
+    // The same again as new ones, by two options.
+    const [, colours] = options as [OptionText, OptionText]
+    const both = [one, colours]
+    const rows = combinations(both).map((places, at) => fresh(String(at), places))
+    const again = { ...before, options: both, rows }
+    const beside = besideBody(changeBody(again, before, terms).body, again, before)
+    expect(beside?.options?.[0]?.values).toEqual(['S', 'M', 'S –', 'M –'])
+    expect(beside?.variants?.slice(-2)).toEqual([
+      { id: 'var_S', optionValues: ['S –', 'Red'] },
+      { id: 'var_M', optionValues: ['M –', 'Red'] },
+    ])
+    expect(besideBody({}, before, before)).toBeUndefined()
+    expect(besideBody({}, { ...text, options: [] }, before)).toBeUndefined()
   })
 
   test('options without a value are none', () => {
     expect(valuesOf([{ key: 'a', name: 'Size', values: [] }])).toEqual([])
+  })
+})
+
+describe('what is typed about a product', () => {
+  const variant = (id: string, value: string) =>
+    ({ ...product.variants[0], id, title: value, optionValues: [value] }) as (typeof product.variants)[number]
+
+  test('goes on from what a refused save has come to: what is new in the product is known by its id', () => {
+    const editor = createEditor(product, terms.zone)
+    const [size] = editor.options.value as [OptionText]
+    editor.addValue(size.key, 'L')
+    editor.settle({
+      ...product,
+      options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
+      variants: [...product.variants, variant('var_L', 'L')],
+    })
+    expect(editor.rows.value.map(({ id }) => id)).toEqual(['var_S', 'var_M', 'var_L'])
+    const { body, wrong } = changeBody(editor.text.value, editor.before(), terms)
+    expect([body.variants?.map(({ id }) => id), wrong]).toEqual([['var_S', 'var_M', 'var_L'], {}])
+  })
+
+  test('about a variant that somebody else removed makes a new one of it; without that it is gone', () => {
+    const editor = createEditor(product, terms.zone)
+    const [, medium] = editor.rows.value
+    const theirs = { ...product, options: [{ name: 'Size', values: ['S'] }], variants: [product.variants[0]] as typeof product.variants }
+    if (medium) medium.draft.price.value = '70'
+    editor.meet(theirs)
+    const { body } = changeBody(editor.text.value, editor.before(), terms)
+    expect(body.options).toEqual([{ name: 'Size', values: ['S', 'M'] }])
+    expect(body.variants).toMatchObject([{ id: 'var_S' }, { optionValues: ['M'], price: { amount: 7_000 } }])
+    expect(body.variants?.[1]).not.toHaveProperty('id')
+
+    const other = createEditor(product, terms.zone)
+    other.base.title.value = 'Shirts'
+    other.meet(theirs)
+    expect(other.rows.value.map(({ id }) => id)).toEqual(['var_S'])
+  })
+
+  test('takes a removed variant back with its value', () => {
+    const editor = createEditor(product, terms.zone)
+    const [size] = editor.options.value as [OptionText]
+    editor.setOptions([{ ...size, values: size.values.slice(0, 1) }])
+    expect(editor.removed.value.map(({ id }) => id)).toEqual(['var_M'])
+    editor.takeBack('var_M')
+    expect([editor.removed.value.length, valuesOf(editor.options.value)]).toEqual([0, [{ name: 'Size', values: ['S', 'M'] }]])
+    expect(editor.rows.value.map(({ id }) => id)).toEqual(['var_S', 'var_M'])
+    expect(placedBy([], ['S'])).toEqual({ options: [], places: {} })
   })
 })
 
@@ -254,7 +341,8 @@ describe('stock', () => {
   })
 
   test('is a whole number in any digits', () => {
-    expect(['12', ' ٣٤', '۵'].map(wholeNumber)).toEqual([12, 34, 5])
-    expect(['', '1.0', '12345678901', '1e2'].map(wholeNumber)).toEqual([undefined, undefined, undefined, undefined])
+    const read = (text: string) => wholeNumber(text)
+    expect(['12', ' ٣٤', '۵', '007'].map(read)).toEqual([12, 34, 5, 7])
+    expect(['', '1.0', '1٬000', '12345678901', '1e2'].map(read)).toEqual(Array<undefined>(5).fill(undefined))
   })
 })

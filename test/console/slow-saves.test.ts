@@ -79,3 +79,44 @@ test('what is typed while a save is under way stays, and is saved the next time'
   expect((await app.call('GET', '/shops/v2/mail', { token: selling.token })).body).toMatchObject({ senderName: 'Second' })
   expect((await app.call('GET', `/lending-application/${application}`, { token: borrower.token })).body.requestedTermMonths).toBe(36)
 })
+
+test('a form that begins anew with what it saved holds its fields meanwhile, and the keyboard is where it was', async ({
+  open,
+  data: { selling },
+}) => {
+  const product = (await selling.add({ title: 'Held', variants: [{ price: usd(100) }] })).id
+  const collection = ok(await selling.post('/collection-v2', { title: 'Held' }), 201).body.id
+  const lines = [{ variantId: selling.variantId, quantity: 1 }]
+  const draft = ok(await selling.post('/v2/orders/drafts', { lines, note: 'Held' }), 201).body.id
+  const at = `s/${selling.shop.name}`
+  const fields = [
+    { at: `${at}/products/${product}`, label: /^Title/, text: 'First' },
+    { at: `${at}/collections/${collection}`, label: /^Title/, text: 'First' },
+    { at: `${at}/orders/drafts/${draft}`, label: 'Note', text: 'First' },
+    { at: `${at}/settings`, label: /^Title/, text: 'First' },
+  ] as const
+  for (const { at: path, label, text } of fields) {
+    const visitor = await open({ as: selling, at: path })
+    await visitor.fill(label, text, { role: 'textbox' })
+    await visitor.page.evaluate(heldBack)
+    await visitor.page.evaluate(`document.activeElement.form.requestSubmit()`)
+    await visitor.until(`document.querySelector('form[aria-busy=true]') !== null`, 'the save is under way')
+    await visitor.type('lost')
+    await visitor.page.evaluate('letGo()')
+    await visitor.text('Saved')
+    await visitor.settled()
+    expect([path, await visitor.value(label)]).toEqual([path, text])
+    await visitor.keyboardAt(label)
+    expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(true)
+  }
+  const payments = await open({ as: selling, at: `${at}/settings/payments` })
+  await payments.fill('Offered', 'Off')
+  await payments.page.evaluate(heldBack)
+  await payments.page.evaluate(`document.activeElement.form.requestSubmit()`)
+  await payments.until(`document.querySelector('form[aria-busy=true] .held').inert`, 'the fields are held')
+  await payments.page.evaluate('letGo()')
+  await payments.text('Saved')
+  await payments.keyboardAt('Offered')
+  expect(ok(await selling.get(`/product-v2/${product}`)).body.title).toBe('First')
+  expect(ok(await selling.get(`/v2/orders/drafts/${draft}`)).body.note).toBe('First')
+})

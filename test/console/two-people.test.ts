@@ -392,3 +392,50 @@ test('what was done to several products is not undone where somebody else did so
   const statuses = await Promise.all([mine, theirs].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
   expect(statuses).toEqual(['ACTIVE', 'DRAFT'])
 })
+
+/** In the page: the answer to the next change is lost on its way. */
+const losesOneAnswer = `{
+  const real = globalThis.fetch
+  globalThis.fetch = async (request, ...more) => {
+    const answer = await real(request, ...more)
+    if (request.method !== 'PATCH') return answer
+    globalThis.fetch = real
+    throw new TypeError('lost')
+  }
+}`
+
+test('a change whose answer was lost is no conflict with itself, and a variant that somebody else removed blocks nothing', async ({
+  open,
+  shop,
+}) => {
+  const sizes = ['S', 'M', 'L']
+  const variants = sizes.map((size) => ({ optionValues: [size], price: usd(500) }))
+  const { id } = await shop.add({ title: 'Glove', options: [{ name: 'Size', values: sizes }], variants })
+  const read = async () => ok(await shop.get(`/product-v2/${id}`)).body
+  const idOf = async (size: string) => (await read()).variants.find((one: { title: string }) => one.title === size).id
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${id}` })
+  await visitor.heading('Glove')
+  await visitor.fill('New value: Size', 'XL')
+  await visitor.press('Add', { within: 'Size' })
+  await visitor.page.evaluate(losesOneAnswer)
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there('Save', { role: 'button' })
+  await visitor.until(`!!document.querySelector('form [role=alert]')`, 'that nobody knows what became of it')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.text('Saved')
+  expect((await read()).variants.map(({ title }: { title: string }) => title)).toEqual([...sizes, 'XL'])
+
+  // Of what they remove, one was typed about here, one is removed here too, and one was not touched.
+  await visitor.fill('Price (USD)', '7', { within: 'M' })
+  await visitor.press('Remove L', { within: 'L' })
+  for (const size of ['M', 'L', 'XL']) ok(await shop.delete(`/product-v2/${id}/variants/${await idOf(size)}`))
+  visitor.expects(/^DELETE \/product-v2\/\S+ 404$/, `PATCH /product-v2/${id} 412`)
+  await visitor.press('Save', { role: 'button' })
+  await visitor.press('Remove and save')
+  await visitor.press('Save mine over it')
+  await visitor.until(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`, 'all is saved')
+  expect((await read()).variants.map(({ title, price }: { title: string; price: { amount: number } }) => [title, price.amount])).toEqual([
+    ['S', 500],
+    ['M', 700],
+  ])
+})

@@ -44,6 +44,11 @@ describe('a moment on the wall', () => {
     expect(wallText('2026-03-29T01:30:00.000Z', 'Europe/Berlin')).toBe('2026-03-29T03:30')
   })
 
+  test('is by UTC in a zone that this browser does not know', () => {
+    expect(wallText('2026-11-23T16:30:59.999Z', 'Asia/Nowhere')).toBe('2026-11-23T16:30')
+    expect(wallMoment('2026-11-23T16:30', 'Asia/Nowhere')).toBe('2026-11-23T16:30:00.000Z')
+  })
+
   test('is nothing where nothing was typed, and none where it is no moment', () => {
     expect(wallMoment('  ', 'UTC')).toBeNull()
     for (const text of ['tomorrow', '2026-11-23', '2026-11-23T1:00', '20261123T10:00']) expect(wallMoment(text, 'UTC')).toBeUndefined()

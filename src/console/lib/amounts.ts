@@ -1,5 +1,6 @@
 /** Amounts as they are typed: no browser is needed to read them. */
 import { decimalOf, decimalsOf, parseAmount } from '../../lib/money.ts'
+import { latinOf } from './digits.ts'
 
 export type Money = { readonly amount: number; readonly currency: string }
 
@@ -11,11 +12,11 @@ export const moneyText = ({ amount, currency }: Money): string =>
 const ambiguous = /^-?[1-9]\d{0,2}([.,])\d{3}$/
 
 /**
- * What was typed, or undefined where it is no amount of that currency. A comma counts as a point, but where it may part thousands: money is
+ * What was typed, in whatever digits, or undefined where it is no amount of that currency. A comma counts as a point, but where it may part thousands: money is
  * not guessed. Of a currency with three decimals `1.250` is how souk writes it itself.
  */
 export function parseMoney(text: string, currency: string): Money | undefined {
-  const typed = text.trim()
+  const typed = latinOf(text)
   const [, mark] = ambiguous.exec(typed) ?? []
   if (mark !== undefined && !(mark === '.' && decimalsOf(currency) >= 3)) return undefined
   const amount = parseAmount(typed.replace(',', '.'), currency)

@@ -3,18 +3,18 @@
 type Wall = { year: number; month: number; day: number; hour: number; minute: number }
 
 const made = new Map<string, Intl.DateTimeFormat>()
+/** In UTC where this browser knows no such zone, as moments are shown then. */
 function clockOf(zone: string): Intl.DateTimeFormat {
   const known = made.get(zone)
   if (known) return known
-  const fresh = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-  })
+  const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  const clockIn = (timeZone: string) => new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', { timeZone, hourCycle: 'h23', ...parts })
+  let fresh: Intl.DateTimeFormat
+  try {
+    fresh = clockIn(zone)
+  } catch {
+    fresh = clockIn('UTC')
+  }
   made.set(zone, fresh)
   return fresh
 }

@@ -129,17 +129,22 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** Puts a text where it can be pasted from. */
+/** Puts a text where it can be pasted from. @throws Error where the browser lets nobody */
 export async function copy(text: string): Promise<void> {
   // Not there without a secure context.
   if (navigator.clipboard) await navigator.clipboard.writeText(text)
   else {
+    const before = document.activeElement
     const area = document.createElement('textarea')
     area.value = text
-    document.body.append(area)
+    // A window over the page lets nothing outside of it be selected.
+    const within = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body
+    within.append(area)
     area.select()
-    document.execCommand('copy')
+    const isCopied = document.execCommand('copy')
     area.remove()
+    if (before instanceof HTMLElement) before.focus()
+    if (!isCopied) throw new Error(c('notCopied'))
   }
   notify(c('copied'))
 }

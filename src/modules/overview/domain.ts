@@ -5,6 +5,8 @@ import { type ProductSums, percentChange, type Span } from '../kpi/domain.ts'
 export const rankedProducts = 10
 /** What waits is counted up to this. */
 export const waitingMax = 1_000
+/** So many of the disputes that are open say which order they are of: no list of orders finds those. */
+export const disputesNamed = 10
 /** Carts of a window are counted up to this. */
 export const cartsMax = 100_000
 /** No cart is forgotten sooner: 90 days after it is over; see modules/cart. */

@@ -3,7 +3,7 @@ import { t } from 'elysia'
 import { CurrencyCode, dayForm, Instant, integer, nullable, oneOf, text } from '../../http/schema.ts'
 import { windowDaysDefault, windowDaysMax } from '../kpi/domain.ts'
 import { kybStatuses } from '../kyb/domain.ts'
-import { goLiveSteps, rankedProducts, waitingMax } from './domain.ts'
+import { disputesNamed, goLiveSteps, rankedProducts, waitingMax } from './domain.ts'
 
 const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))
 export const ReadOverview = t.Object({
@@ -65,14 +65,11 @@ const TopProduct = t.Object(
   { title: 'TopSeller' },
 )
 /** As lists have their totals. */
-const waiting = (description: string) =>
-  t.Object(
-    {
-      total: count,
-      totalCapped: t.Optional(t.Literal(true, { description: `There are more: it is exact up to ${waitingMax.toLocaleString('en')}` })),
-    },
-    { description },
-  )
+const counted = {
+  total: count,
+  totalCapped: t.Optional(t.Literal(true, { description: `There are more: it is exact up to ${waitingMax.toLocaleString('en')}` })),
+}
+const waiting = (description: string) => t.Object(counted, { description })
 
 export const OverviewRecord = t.Object(
   {
@@ -94,7 +91,15 @@ export const OverviewRecord = t.Object(
       ordersStuck: waiting('Paid or being undone, and what comes next has failed; it is tried again by itself'),
       refundsManual: waiting('To be paid back by hand: `GET /v2/refunds?status=MANUAL`'),
       refundsClaimable: waiting('To be fetched by the shopper: `GET /v2/refunds?status=CLAIMABLE`'),
-      disputes: waiting('Open'),
+      disputes: t.Object(
+        {
+          ...counted,
+          orders: t.Array(t.Object({ id: t.String(), number: integer() }), {
+            description: `Whose they are, of the newest ${disputesNamed}`,
+          }),
+        },
+        { description: 'Open' },
+      ),
       drafts: waiting('`GET /v2/orders/drafts?status=OPEN`'),
       lowStock: nullable(waiting('`GET /product-v2/low-stock`')),
       webhooks: nullable(

@@ -158,7 +158,7 @@ async function waitingFor(deps: OverviewDeps, side: Side, sight: ReturnType<type
     ordersStuck: countedView(await waitingStore.ordersStuck(read, side)),
     refundsManual: countedView(await waitingStore.refunds(read, side, 'MANUAL')),
     refundsClaimable: countedView(await waitingStore.refunds(read, side, 'CLAIMABLE')),
-    disputes: countedView(await waitingStore.disputes(read, side)),
+    disputes: { ...countedView(await waitingStore.disputes(read, side)), orders: await waitingStore.disputed(read, side) },
     drafts: countedView(countedOf(await countOpenDrafts(deps, side.shopId, most))),
     lowStock: sight.catalog ? countedView(countedOf(await countLowStock(deps, { id: side.shopId }, most))) : null,
     webhooks: ofWebhooks && { ...ofWebhooks, undelivered: countedView(ofWebhooks.undelivered) },

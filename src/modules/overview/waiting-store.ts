@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../db/engine.ts'
 import type { Side } from '../kpi/domain.ts'
 import { orderPaymentStatuses, orderStatuses } from '../order/domain.ts'
-import { type Counted, countedOf, waitingMax } from './domain.ts'
+import { type Counted, countedOf, disputesNamed, waitingMax } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
 type Shop = Pick<Side, 'shopId' | 'mode'>
@@ -32,6 +32,11 @@ const ofStates = ({ shopId, mode }: Shop, states: readonly (readonly [string, st
 const inStates = (statuses: readonly string[], paid: readonly string[] = orderPaymentStatuses) =>
   statuses.flatMap((status) => paid.map((how) => [status, how] as const))
 
+/** The newest that are open, with their orders, along the index of those. As of states, those of the shop's mode are ahead. */
+const openDisputes = ({ shopId, mode }: Shop, limit: number): SQL =>
+  sql`from (select id, order_id from disputes where shop_id = ${shopId} and status = 'OPEN' order by id desc limit ${limit}) d
+      join orders o on o.id = d.order_id where o.mode = ${mode}`
+
 /** How much waits for a shop's people, each up to so many. */
 export const waitingStore = {
   ordersToSend: (read: From, shop: Shop): Promise<Counted> => counted(read, ofStates(shop, inStates(['CONFIRMED']))),
@@ -48,12 +53,14 @@ export const waitingStore = {
           join orders o on o.id = r.order_id where o.mode = ${mode}`,
     )
   },
-  disputes: (read: From, { shopId, mode }: Shop): Promise<Counted> =>
-    counted(
-      read,
-      sql`select 1 as one from (select order_id from disputes where shop_id = ${shopId} and status = 'OPEN' order by id desc limit ${one}) d
-          join orders o on o.id = d.order_id where o.mode = ${mode}`,
-    ),
+  disputes: (read: From, shop: Shop): Promise<Counted> => counted(read, sql`select 1 as one ${openDisputes(shop, one)}`),
+  /** The orders of the newest of them, each once. */
+  async disputed(read: From, shop: Shop): Promise<{ id: string; number: number }[]> {
+    const rows = await read.rows<{ id: string; number: number | string }>(
+      sql`select o.id as id, o.number as number ${openDisputes(shop, disputesNamed)} order by d.id desc`,
+    )
+    return [...new Map(rows.map(({ id, number }) => [id, { id, number: Number(number) }])).values()]
+  },
   /** Endpoints are few, and each has its deliveries along an index. */
   async webhooks(read: From, shopId: string, failures: number): Promise<{ disabled: number; failing: number; undelivered: Counted }> {
     const endpoints = sql`from webhook_endpoints where shop_id = ${shopId} and removed_at is null`

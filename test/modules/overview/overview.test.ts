@@ -1,6 +1,9 @@
 /** What a shop's home page shows: held against the records themselves, and against what each role may read. */
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { locking } from '../../../src/core/change.ts'
+import { noteDispute, type ToldDispute } from '../../../src/modules/order/disputes.ts'
+import { paymentsOf } from '../../../src/modules/payment/index.ts'
 import { testApp } from '../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
 import { staffOf } from '../../support/staff.ts'
@@ -108,7 +111,7 @@ test('what waits is counted, and what is missing before going live is named', as
     ordersStuck: { total: 0 },
     refundsManual: { total: 0 },
     refundsClaimable: { total: 0 },
-    disputes: { total: 0 },
+    disputes: { total: 0, orders: [] },
     drafts: { total: 1 },
     lowStock: { total: 1 },
     webhooks: { disabled: 0, failing: 0, undelivered: { total: 0 } },
@@ -140,4 +143,26 @@ test('what a role may not read by its own route is null to it', async () => {
   expect(await seen(await tokenOf('FULFILMENT'))).toEqual([])
   expect(await seen({ key: shop.secretKey })).toEqual(['carts', 'lowStock', 'webhooks'])
   expect((await app.call('GET', path, { key: shop.publishableKey })).status).toBe(403)
+})
+
+test('open disputes say which orders they are of, the newest first and each once', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  const disputed = [await shop.bought(), await shop.bought(), await shop.bought()]
+  const tell = async (orderId: string, dispute: ToldDispute) => {
+    const [payment] = await paymentsOf(app.deps, orderId)
+    if (!payment) throw new Error('no payment')
+    await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
+  }
+  const dispute = (reference: string, state: ToldDispute['state'] = 'OPEN'): ToldDispute => ({
+    reference,
+    amount: 100,
+    currency: 'USD',
+    state,
+  })
+  for (const [nth, { id }] of disputed.entries()) await tell(id, dispute(`dp_${nth}`))
+  await tell(disputed[0]?.id, dispute('dp_again'))
+  await tell(disputed[1]?.id, dispute('dp_1', 'WON'))
+  const { disputes } = (await overview(shop)).waiting
+  expect(disputes).toEqual({ total: 3, orders: [disputed[0], disputed[2]].map((order) => ({ id: order?.id, number: order?.number })) })
 })

@@ -26,6 +26,7 @@ export default {
   actions: 'إجراءات',
   copy: 'نسخ',
   copied: 'تم النسخ',
+  notCopied: 'المتصفح لا ينسخ شيئًا: حدِّد النص وانسخه يدويًا.',
   undo: 'تراجع',
   loading: 'جارٍ التحميل',
   optional: 'اختياري',

@@ -24,6 +24,7 @@ export default {
   actions: 'Actions',
   copy: 'Copy',
   copied: 'Copied',
+  notCopied: 'The browser copies nothing: mark the text and copy it by hand.',
   undo: 'Undo',
   loading: 'Loading',
   optional: 'optional',

@@ -45,23 +45,26 @@ export function BlogForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held) =>
   async function change({ data, etag }: Held, body: Body) {
     const changes = changesOf(body, data)
     const sent = draft.now()
-    const saved = await saveVersioned(etag, {
-      save: (version) =>
-        once([changes, version], (key) =>
-          versioned(
-            api.PATCH('/blogs/{id}', {
-              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
-              body: changes,
-            }),
-          ),
-        ),
-      theirs: () => readBlog(data.id),
-      differences: (theirs) => differences(body, theirs),
-      onTheirs(now) {
-        draft.reset(typedOf(now.data, zone))
-        onSaved?.(now)
-      },
-    })
+    const isNothing = Object.keys(changes).length === 0
+    const saved = isNothing
+      ? { data, etag }
+      : await saveVersioned(etag, {
+          save: (version) =>
+            once([changes, version], (key) =>
+              versioned(
+                api.PATCH('/blogs/{id}', {
+                  params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
+                  body: changes,
+                }),
+              ),
+            ),
+          theirs: () => readBlog(data.id),
+          differences: (theirs) => differences(body, theirs),
+          onTheirs(now) {
+            draft.reset(typedOf(now.data, zone))
+            onSaved?.(now)
+          },
+        })
     if (!saved) return
     const held = saved as Held
     told(held.data, changes)

@@ -7,6 +7,7 @@ import { draftOf, fill, textsOf } from '../../lib/draft.ts'
 import { timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify, showProblem } from '../../lib/notices.ts'
+import type { Once } from '../../lib/once.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
@@ -35,15 +36,21 @@ function ready<Body>({ body, wrong }: { body: Body; wrong: Wrong }, mark: (wrong
 
 const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
   versioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
-const putProducts = (id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
-  versioned(
-    api.PUT('/collection-v2/{id}/products', { params: { path: { id }, header: ifMatch(etag) }, body: { productIds: [...productIds] } }),
-  ) as Promise<Versioned>
+const putProducts = (intend: Once, id: string, productIds: readonly string[], etag: string | undefined): Promise<Versioned> =>
+  intend(
+    [id, productIds, etag],
+    (key) =>
+      versioned(
+        api.PUT('/collection-v2/{id}/products', {
+          params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } },
+          body: { productIds: [...productIds] },
+        }),
+      ) as Promise<Versioned>,
+  )
 
 export default function EditCollection() {
   const { id = '' } = useRoute().params
-  if (id === 'new') return <NewCollection />
-  return <KnownCollection id={id} />
+  return id === 'new' && mayManage.value ? <NewCollection /> : <KnownCollection id={id} />
 }
 
 function NewCollection() {
@@ -60,7 +67,7 @@ function NewCollection() {
     )
     const { id } = data as Schema<'Collection'>
     try {
-      if (productIds.value.length > 0) await putProducts(id, productIds.value, etag)
+      if (productIds.value.length > 0) await putProducts(intend, id, productIds.value, etag)
       notify(w('created'))
     } catch (error) {
       // It is there: what is missing is added on its own page.
@@ -120,6 +127,7 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
   const productIds = useSignal<readonly string[]>(now.data.productIds)
   const before = useSignal(now)
   const [wrong, mark] = useState<Wrong>({})
+  const intend = useIntention()
   const was = useComputed(() => textOf(before.value.data, timeZone()))
   const hasOtherProducts = useComputed(() => productIds.value.join() !== before.value.data.productIds.join())
   const dirty = useComputed(() => hasOtherProducts.value || JSON.stringify(textsOf(draft)) !== JSON.stringify(was.value))
@@ -137,12 +145,16 @@ function KnownForm({ now, onChanged }: { now: Versioned; onChanged: (now: Versio
     const wantsProducts = hasOtherProducts.value
     let version = etag
     if (Object.keys(body).length > 0) {
-      const changed = await versioned(api.PATCH('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(version) }, body }))
+      const changed = await intend([id, body, etag], (key) =>
+        versioned(
+          api.PATCH('/collection-v2/{id}', { params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } }, body }),
+        ),
+      )
       version = changed.etag
       // What comes next may be refused: this much is saved.
       before.value = { data: { ...before.value.data, ...(changed.data as Schema<'Collection'>) }, etag: version }
     }
-    return wantsProducts ? putProducts(id, productIds.value, version) : read(id)
+    return wantsProducts ? putProducts(intend, id, productIds.value, version) : read(id)
   }
   async function save(): Promise<void> {
     const saved = await saveVersioned<Versioned, Known>(before.value.etag, {
@@ -179,7 +191,10 @@ function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Kno
     ['imageAlt', w('alt')],
     ['publishedAt', w('publishedAt')],
   ] as const
-  const rows = names.map(([name, title]) => [title, mine[name].slice(0, 200), there[name].slice(0, 200)] as const)
+  const rows = [
+    ...names.map(([name, title]) => [title, mine[name].slice(0, 200), there[name].slice(0, 200)] as const),
+    [w('published'), w(`showing.${mine.showing}`), w(`showing.${there.showing}`)] as const,
+  ]
   const products = (of: readonly string[]) => w('products', { n: of.length })
   const isOther = ids.join() !== theirs.productIds.join()
   const order = ids.length === theirs.productIds.length ? `${w('order')} ` : ''

@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { api, ok, type Schema } from '../../lib/api.ts'
+import { api, ok, Refused, type Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 import { findProducts } from '../../lib/find.ts'
 import { at } from '../../lib/shop.ts'
 import { State } from '../../ui/bits.tsx'
@@ -17,7 +18,7 @@ type Product = Schema<'Product'>
 const windowSize = 30
 const atOnce = 6
 
-/** What products are called, read once they are to be shown; null where one cannot be read. */
+/** What products are called, read once they are to be shown; null where one is gone. What could not be read is, when others are to be shown. */
 export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, Product | null>> {
   const known = useSignal<ReadonlyMap<string, Product | null>>(new Map())
   const key = ids.join()
@@ -27,10 +28,13 @@ export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, 
       const wanted = ids.filter((id) => !known.peek().has(id))
       for (let from = 0; from < wanted.length; from += atOnce) {
         const some = wanted.slice(from, from + atOnce)
-        const read = (id: string) => ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal: asking.signal })).catch(() => null)
+        const read = (id: string) =>
+          ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal: asking.signal })).catch((error: unknown) =>
+            error instanceof Refused && error.status === 404 ? null : undefined,
+          )
         const found = await Promise.all(some.map(async (id) => [id, await read(id)] as const))
         if (asking.signal.aborted) return
-        known.value = new Map([...known.value, ...found])
+        known.value = new Map([...known.value, ...found.filter((one): one is [string, Product | null] => one[1] !== undefined)])
       }
     }
     void readAll()
@@ -134,9 +138,9 @@ function OneProduct({
         aria-label={w('place', { name: short })}
         title={w('toPlace')}
         onChange={({ currentTarget }) => {
-          const to = Number(currentTarget.value) - 1
+          const to = wholeNumber(currentTarget.value)
           currentTarget.value = String(place + 1)
-          if (Number.isInteger(to) && to >= 0) onMove(place, Math.min(to, total - 1))
+          if (to) onMove(place, Math.min(to, total) - 1)
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return

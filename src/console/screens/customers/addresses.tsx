@@ -25,6 +25,12 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
   const addresses = useResource(ids.join(' '), (signal) =>
     Promise.all(ids.map((id) => ok(api.GET('/addresses/{id}', { params: { path: { id } }, signal })))),
   )
+  async function make(addressId: string, flags: { isDefaultShipping?: boolean; isDefaultBilling?: boolean }): Promise<void> {
+    const params = { path: { customerId: of.id } }
+    await ok(api.POST('/customer/{customerId}/addresses/add', { params, body: { addressId, ...flags } }))
+    notify(c('saved'))
+    await addresses.reload()
+  }
   return (
     <Section
       title={w('addresses')}
@@ -51,8 +57,12 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
                 <li key={one.id}>
                   <Address of={one} />
                   <div class="row">
-                    {one.isDefaultShipping && <State of="DEFAULT" text={w('defaultShipping')} />}
-                    {one.isDefaultBilling && <State of="DEFAULT" text={w('defaultBilling')} />}
+                    <Default
+                      is={one.isDefaultShipping}
+                      text={w('defaultShipping')}
+                      onMake={() => make(one.id, { isDefaultShipping: true })}
+                    />
+                    <Default is={one.isDefaultBilling} text={w('defaultBilling')} onMake={() => make(one.id, { isDefaultBilling: true })} />
                   </div>
                 </li>
               ))}
@@ -89,6 +99,18 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
     </Section>
   )
 }
+
+/** That an address is the one that is taken unless another is said; the way to have it so where it is not. */
+const Default = ({ is, text, onMake }: { is: boolean; text: string; onMake: () => Promise<void> }) =>
+  is ? (
+    <State of="DEFAULT" text={text} />
+  ) : (
+    mayManage.value && (
+      <Button kind="quiet" onPress={onMake}>
+        {w('makeDefault', { what: text })}
+      </Button>
+    )
+  )
 
 function NewAddress({ of, onMade }: { of: Schema<'Customer'>; onMade: () => unknown }) {
   const once = useIntention()

@@ -54,7 +54,7 @@ export default function Customers() {
             <ButtonLink icon="upload" href={at('customers', 'import')}>
               {w('import')}
             </ButtonLink>
-            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1' })}>
+            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page: query.of['page'] })}>
               {w('add')}
             </ButtonLink>
           </>
@@ -88,7 +88,7 @@ export default function Customers() {
         }
       </Loaded>
       {isNew && mayManage.value && (
-        <FormDialog title={w('add')} onClose={() => query.set({ new: undefined }, { replace: true })}>
+        <FormDialog title={w('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
           <NewCustomer onMade={({ id }) => route(at('customers', id), true)} />
         </FormDialog>
       )}

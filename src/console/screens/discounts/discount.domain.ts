@@ -1,6 +1,7 @@
 import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 import { parsePercent, percentText } from '../../lib/percent.ts'
 import { wallKept, wallText } from '../../lib/zoned.ts'
 
@@ -93,9 +94,9 @@ export type Wrong = { readonly [Field in keyof Typed]?: 'required' | 'amount' | 
 
 /** A whole number from 1 on, as it is typed; null for none, undefined where it is something else. */
 function parseCount(text: string): number | null | undefined {
-  const trimmed = text.trim()
-  if (trimmed === '') return null
-  return /^[1-9]\d{0,9}$/.test(trimmed) && Number(trimmed) <= 1_000_000_000 ? Number(trimmed) : undefined
+  if (text.trim() === '') return null
+  const count = wholeNumber(text) ?? 0
+  return count > 0 && count <= 1_000_000_000 ? count : undefined
 }
 
 const positive = (text: string, currency: string) => {

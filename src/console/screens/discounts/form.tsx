@@ -58,26 +58,29 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
   async function change({ data, etag }: Held, body: Body) {
     const changes = changesOf(body, data)
     const sent = draft.now()
-    const saved = await saveVersioned(etag, {
-      save: (version) =>
-        once([changes, version], (key) =>
-          versioned(
-            api.PATCH('/discounts/{id}', {
-              params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
-              body: changes,
-            }),
-          ),
-        ),
-      theirs: async () => {
-        const held = await readDiscount(data.id)
-        return { data: held, etag: held.etag }
-      },
-      differences: (theirs) => differences(body, theirs),
-      onTheirs({ data: held }) {
-        draft.reset(typedOf(held.data, { zone, ...held }))
-        onSaved?.(held)
-      },
-    })
+    const isNothing = Object.keys(changes).length === 0
+    const saved = isNothing
+      ? { data, etag }
+      : await saveVersioned(etag, {
+          save: (version) =>
+            once([changes, version], (key) =>
+              versioned(
+                api.PATCH('/discounts/{id}', {
+                  params: { path: { id: data.id }, header: { 'idempotency-key': key, ...(version && { 'if-match': version }) } },
+                  body: changes,
+                }),
+              ),
+            ),
+          theirs: async () => {
+            const held = await readDiscount(data.id)
+            return { data: held, etag: held.etag }
+          },
+          differences: (theirs) => differences(body, theirs),
+          onTheirs({ data: held }) {
+            draft.reset(typedOf(held.data, { zone, ...held }))
+            onSaved?.(held)
+          },
+        })
     if (!saved) return
     const { products, collections } = sent
     const held = { data: saved.data as Discount, etag: saved.etag, products, collections }

@@ -8,10 +8,10 @@ import { Table } from '../../ui/table.tsx'
 import { detailOf } from './draft.domain.ts'
 import { w } from './words.ts'
 
-/** A draft that is being paid, or is over: nothing of it can be changed any more. */
+/** A draft that is being paid, or is over, of which nothing can be changed any more; and any for whoever may only read. */
 export const Done = ({ of }: { of: Schema<'DraftOrder'> }) => (
   <Section title={w('lines')}>
-    <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{w(`became.${of.status === 'OPEN' ? 'EXPIRED' : of.status}`)}</Note>
+    {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{w(`became.${of.status}`)}</Note>}
     {of.orderId && (
       <div class="row">
         <ButtonLink kind="primary" icon="orders" href={at('orders', of.orderId)}>

@@ -2,6 +2,7 @@
 
 import { type Money, moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 
 type Draft = Schema<'DraftOrder'>
 type Postal = Schema<'PostalAddress'>
@@ -89,10 +90,7 @@ export type Body = {
 }
 
 /** A quantity as the API takes it, or undefined. */
-export const quantityIn = (text: string): number | undefined => {
-  const plain = text.trim()
-  return /^[1-9]\d{0,3}$/.test(plain) ? Number(plain) : undefined
-}
+export const quantityIn = (text: string): number | undefined => wholeNumber(text, 4) || undefined
 
 /** The price that was typed, null for none, undefined for what is no amount. */
 export function priceIn(text: string, currency: string): Money | null | undefined {

@@ -2,10 +2,12 @@ import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, versioned } from '../../lib/api.ts'
+import { isDirty } from '../../lib/dirty.ts'
 import { useLive } from '../../lib/live.ts'
 import { useResource } from '../../lib/resource.ts'
-import { at } from '../../lib/shop.ts'
+import { at, mayManage } from '../../lib/shop.ts'
 import { Note, State, When } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Done } from './done.tsx'
 import type { Versioned } from './draft.domain.ts'
@@ -35,6 +37,8 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
     return read as Versioned
   })
   const isGoing = useRef(false)
+  // What was typed before somebody began to pay stays, until one lets it go.
+  const isLetGo = useSignal(false)
   useLive(['order.*'], () => !isGoing.current && draft.reload())
   const known = draft.data.value
   const put = (now: Versioned) => {
@@ -57,10 +61,23 @@ function Known({ id, back }: { id: string; back: { href: string; text: string } 
       <Loaded of={draft}>
         {(now) => (
           <div class="columns">
-            {now.data.status === 'OPEN' ? (
+            {mayManage.value && (now.data.status === 'OPEN' || (isDirty() && !isLetGo.value)) ? (
               <div class="stack">
-                {begun.value && begun.value.etag !== now.etag && <Note tone="warn">{w('changedMeanwhile')}</Note>}
-                <Editor key={begun.value?.etag ?? ''} of={begun.value ?? now} onSaved={put} />
+                {now.data.status !== 'OPEN' ? (
+                  <Note tone="warn">
+                    {w('closedMeanwhile')}{' '}
+                    <Button
+                      onPress={() => {
+                        isLetGo.value = true
+                      }}
+                    >
+                      {w('letGo')}
+                    </Button>
+                  </Note>
+                ) : (
+                  begun.value && begun.value.etag !== now.etag && <Note tone="warn">{w('changedMeanwhile')}</Note>
+                )}
+                <Editor of={begun.value ?? now} isClosed={now.data.status !== 'OPEN'} onSaved={put} />
               </div>
             ) : (
               <Done of={now.data} />

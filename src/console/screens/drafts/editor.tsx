@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { findCustomers } from '../../lib/find.ts'
@@ -14,18 +14,30 @@ import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, type Versioned, wrongIn } from './draft.domain.ts'
-import { type DraftForm, formOf, nameCustomer, type Says, typedIn } from './form.ts'
+import { type DraftForm, formOf, nameCustomer, type Says, take, typedIn } from './form.ts'
 import { LinesField } from './lines.tsx'
 import { w } from './words.ts'
 
-/** The form of a draft, new or open. @param onSaved is told what stands there now */
-export function Editor({ of, onSaved }: { of?: Versioned; onSaved?: (now: Versioned) => void }) {
+/**
+ * The form of a draft, new or open.
+ * @param isClosed it is open no more: what was typed cannot be saved
+ * @param onSaved is told what stands there now
+ */
+export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: boolean; onSaved?: (now: Versioned) => void }) {
   const { route } = useLocation()
   const currency = of?.data.currency ?? shop.value?.currency ?? 'USD'
-  // What it began with stays, whatever is read meanwhile.
-  const [begun] = useState(() => ({ typed: of ? typedOf(of.data) : nothingTyped, etag: of?.etag ?? '' }))
-  const form = useMemo(() => formOf(begun.typed, shop.value?.country ?? ''), [begun])
+  const country = shop.value?.country ?? ''
+  // What it began with stays, whatever is read meanwhile, until it is told of another.
+  const [begun, begin] = useState(() => ({ typed: of ? typedOf(of.data) : nothingTyped, etag: of?.etag ?? '' }))
+  const form = useMemo(() => formOf(begun.typed, country), [])
+  useLayoutEffect(() => {
+    if (!of || of.etag === begun.etag) return
+    const now = typedOf(of.data)
+    take(form, now, country)
+    begin({ typed: now, etag: of.etag })
+  }, [of])
   const once = useIntention()
   const typed = typedIn(form)
   const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(begun.typed, currency))
@@ -58,6 +70,7 @@ export function Editor({ of, onSaved }: { of?: Versioned; onSaved?: (now: Versio
     onSaved?.(saved as Versioned)
   }
   async function save(): Promise<void> {
+    if (isClosed) throw new Error(w('closedMeanwhile'))
     const wrong = wrongIn(typed, currency)
     if (wrong) throw new Error(w(`wrong.${wrong.what}`))
     await (of ? change(of) : create())
@@ -104,11 +117,22 @@ function Where({ form }: { form: DraftForm }) {
   const methods = useResource('methods', (signal) => ok(api.GET('/shops/v2/shipping-methods', { signal })))
   const known: readonly Schema<'ShippingMethod'>[] = methods.data.value?.data ?? []
   const chosen = form.shippingMethod.value
+  const isSaid = form.shippingBy.value === 'shop'
+  // The same as an address that whoever pays says would be left to them, too.
+  useEffect(() => {
+    if (!isSaid && form.billingBy.peek() === 'same') form.billingBy.value = 'shopper'
+  }, [isSaid, form])
   const options = known.map(({ code, title }) => [code, title] as const)
   return (
     <Section title={w('where')} hint={w('leftOpen')}>
       <By label={w('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
-      <By label={w('billingAddress')} bind={form.billingBy} of={form.billing} says={['shopper', 'same', 'shop']} />
+      <By
+        label={w('billingAddress')}
+        bind={form.billingBy}
+        of={form.billing}
+        says={isSaid ? ['shopper', 'same', 'shop'] : ['shopper', 'shop']}
+      />
+      {methods.error.value !== undefined && <Problem error={methods.error.value} retry={methods.reload} />}
       {(known.length > 0 || chosen !== '') && (
         <SelectField
           label={w('method')}

@@ -2,6 +2,7 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
+import { fill, textsOf } from '../../lib/draft.ts'
 import { customerChoice, type Found } from '../../lib/find.ts'
 import { type AddressForm, addressForm, addressOf } from '../../ui/address.tsx'
 import type { Typed, TypedLine } from './draft.domain.ts'
@@ -44,6 +45,16 @@ export function formOf(typed: Typed, country: string): DraftForm {
     discountCode: signal(typed.discountCode),
     note: signal(typed.note),
   }
+}
+
+/** Puts what stands there now into the fields, which stay what they are: whoever types in one goes on in it. */
+export function take(form: DraftForm, typed: Typed, country: string): void {
+  const { shipping, billing, customer, ...fresh } = formOf(typed, country)
+  fill(form.shipping, textsOf(shipping))
+  fill(form.billing, textsOf(billing))
+  // Of the same customer the name is known.
+  if (form.customer.value[0]?.id !== customer.value[0]?.id) form.customer.value = customer.value
+  for (const [name, field] of Object.entries(fresh)) (form[name as keyof typeof fresh] as Signal<unknown>).value = field.value
 }
 
 /** What stands in it now. */

@@ -4,7 +4,7 @@ import { number } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
-import { at } from '../../lib/shop.ts'
+import { at, mayManage } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Money, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -42,7 +42,7 @@ export default function Drafts() {
     ok(api.GET('/v2/orders/drafts', { params: { query: { ...(status ? { status } : {}), page: query.page } as object }, signal })),
   )
   useLive(['order.*'], drafts.reload)
-  const create = (
+  const create = mayManage.value && (
     <ButtonLink icon="plus" kind="primary" href={at('orders', 'drafts', 'new')}>
       {w('new')}
     </ButtonLink>
@@ -52,12 +52,14 @@ export default function Drafts() {
       title={w('title')}
       subtitle={w('subtitle')}
       actions={
-        <>
-          <Button icon="download" onPress={() => download(pathWith('/v2/orders/drafts', { status }), 'drafts.csv', 'text/csv')}>
-            {c('download')}
-          </Button>
-          {create}
-        </>
+        mayManage.value && (
+          <>
+            <Button icon="download" onPress={() => download(pathWith('/v2/orders/drafts', { status }), 'drafts.csv', 'text/csv')}>
+              {c('download')}
+            </Button>
+            {create}
+          </>
+        )
       }
     >
       <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />

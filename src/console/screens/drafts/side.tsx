@@ -1,8 +1,9 @@
 import { useLocation } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
+import { isDirty } from '../../lib/dirty.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
-import { at } from '../../lib/shop.ts'
+import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Address } from '../../ui/address.tsx'
 import { Copyable, Facts, Note, When } from '../../ui/bits.tsx'
@@ -25,9 +26,9 @@ export const Side = ({ of, onChange, onGoing }: { of: Draft; onChange: () => Pro
         </Note>
       ))}
     </Section>
-    {of.status === 'OPEN' && <Passing of={of} onChange={onChange} />}
-    <SaidByShopper of={of} />
-    <Deleting of={of} onGoing={onGoing} />
+    {mayManage.value && of.status === 'OPEN' && <Passing of={of} onChange={onChange} />}
+    <Said of={of} />
+    {mayManage.value && <Deleting of={of} onGoing={onGoing} />}
   </div>
 )
 
@@ -52,6 +53,8 @@ function TotalsOf({ of: { totals, discounts } }: { of: Draft }) {
 function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) {
   const once = useIntention()
   async function send(): Promise<void> {
+    // The mail says what stands there, which is another sum than what is typed.
+    if (isDirty()) return notify(w('saveFirst'))
     // Sent before, sending again is another intention than the first.
     await once([of.id, of.sentAt], (key) =>
       ok(api.POST('/v2/orders/drafts/{id}/send', { params: { path: { id: of.id }, header: { 'idempotency-key': key } } })),
@@ -81,17 +84,19 @@ function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> })
   )
 }
 
-/** What whoever pays has said by now, of what the shop left open. */
-function SaidByShopper({ of }: { of: Draft }) {
-  const said = (name: Draft['settled'][number]) => !of.settled.includes(name)
+/** What whoever pays has said by now, of what the shop left open; all that was said where there is no form that holds the rest. */
+function Said({ of }: { of: Draft }) {
+  const isAll = !mayManage.value || of.status !== 'OPEN'
+  const said = (name: Draft['settled'][number]) => isAll || !of.settled.includes(name)
   const facts = [
     ...(of.email !== null && said('email') ? [[w('email'), <bdi>{of.email}</bdi>] as const] : []),
     ...(of.shippingAddress && said('shippingAddress') ? [[w('shippingAddress'), <Address of={of.shippingAddress} />] as const] : []),
     ...(of.billingAddress && said('billingAddress') ? [[w('billingAddress'), <Address of={of.billingAddress} />] as const] : []),
     ...(of.shippingMethod !== null && said('shippingMethod') ? [[w('method'), <bdi>{of.shippingMethod}</bdi>] as const] : []),
+    ...(of.note !== null && isAll ? [[w('note'), <bdi>{of.note}</bdi>] as const] : []),
   ]
   return facts.length === 0 ? null : (
-    <Section title={w('saidByShopper')}>
+    <Section title={isAll ? w('who') : w('saidByShopper')}>
       <Facts of={facts} />
     </Section>
   )

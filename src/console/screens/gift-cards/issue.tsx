@@ -16,6 +16,7 @@ import { confirm, Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { PickField } from '../../ui/picker.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { cardBody, readable, type Wrong } from './card.domain.ts'
 import { w } from './words.ts'
 
@@ -73,29 +74,35 @@ function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
   )
 }
 
-/** Reads who it is for, where the address says so. */
-function useCustomer(id: string | undefined, into: Signal<readonly Choice[]>): void {
+/** Names whom it is for, where the address says so, as long as it is for them; where that fails, what went wrong. */
+function useName(id: string | undefined, of: Signal<readonly Choice[]>): Signal<unknown> {
+  const failed = useSignal<unknown>(undefined)
   useEffect(() => {
     if (!id) return
     const asking = new AbortController()
+    const isStillFor = () => !asking.signal.aborted && of.peek()[0]?.id === id
     ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal: asking.signal })).then(
-      (of) => {
-        into.value = [customerChoice(of)]
+      (customer) => {
+        if (isStillFor()) of.value = [customerChoice(customer)]
       },
-      () => undefined,
+      (error: unknown) => {
+        if (isStillFor()) failed.value = error
+      },
     )
     return () => asking.abort()
   }, [id])
+  return failed
 }
 
 function IssueForm({ customerId, onIssued }: { customerId: string | undefined; onIssued: (card: Issued) => unknown }) {
   const currency = shop.value?.currency ?? 'USD'
   const zone = timeZone()
   const draft = useDraft('issue', { amount: '', expiresAt: '', note: '' })
-  const customer = useSignal<readonly Choice[]>([])
+  // Nobody else's from the beginning, whatever is known of them by then.
+  const customer = useSignal<readonly Choice[]>(customerId ? [{ id: customerId, text: customerId }] : [])
   const wrong = useSignal<Wrong>({})
   const once = useIntention()
-  useCustomer(customerId, customer)
+  const failed = useName(customerId, customer)
   async function issue() {
     const typed = cardBody(draft.now(), { currency, zone, now: serverNow() })
     wrong.value = 'wrong' in typed ? typed.wrong : {}
@@ -122,6 +129,7 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
         error={wrong.value.expiresAt && w(wrong.value.expiresAt === 'past' ? 'past' : 'notMoment')}
       />
       <PickField bind={customer} max={1} label={w('for')} hint={w('forHint')} find={findCustomers} />
+      {failed.value !== undefined && customer.value[0]?.id === customerId && <Problem error={failed.value} />}
       <TextField bind={draft.of.note} label={w('note')} hint={w('noteHint')} max={500} />
     </Form>
   )

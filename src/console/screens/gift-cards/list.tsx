@@ -46,7 +46,7 @@ export default function GiftCards() {
             <Button icon="download" onPress={() => download(pathWith('/giftcard', { customerId }), 'gift-cards.csv', 'text/csv')}>
               {c('download')}
             </Button>
-            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1' })}>
+            <ButtonLink icon="plus" kind="primary" href={query.href({ new: '1', page: query.of['page'] })}>
               {w('issue')}
             </ButtonLink>
           </>
@@ -85,7 +85,7 @@ export default function GiftCards() {
         <Issue
           customerId={query.of['customer'] ?? customerId}
           onIssued={cards.reload}
-          onClose={() => query.set({ new: undefined, customer: undefined }, { replace: true })}
+          onClose={() => query.set({ new: undefined, customer: undefined, page: query.of['page'] }, { replace: true })}
         />
       )}
     </Page>

@@ -5,7 +5,7 @@ import { useLive } from '../../lib/live.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'
-import { at, role, shop } from '../../lib/shop.ts'
+import { role, shop } from '../../lib/shop.ts'
 import { datesOf, windowOf } from '../../lib/window.ts'
 import { Figure } from '../../ui/bits.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
@@ -21,7 +21,8 @@ export default function Home() {
   const query = useQuery()
   const shown = windowOf(query.of)
   const overview = useResource(JSON.stringify([shown.days, query.of['from'], query.of['to']]), (signal) =>
-    ok(api.GET('/shops/v2/overview', { params: { query: datesOf(shown) }, signal })),
+    // By the day that it is by then: a page that stays open goes on with the days.
+    ok(api.GET('/shops/v2/overview', { params: { query: datesOf(windowOf(query.of)) }, signal })),
   )
   // Of many orders at once it is enough to see some of the steps.
   useLive(['order.*', 'stock.low'], overview.reload, () => true, 1_500)
@@ -63,7 +64,6 @@ function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
 const changeOf = (percentChange: number | null) => (percentChange === null ? null : percentChange / 100)
 
 function Figures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
-  const began = `?from=${startDate}&to=${endDate}`
   return (
     <>
       <p class="faint">{w('days', { from: day(startDate), to: day(endDate) })}</p>
@@ -80,7 +80,6 @@ function Figures({ of: { sales, orders, carts, startDate, endDate } }: { of: Sch
           value={number(orders.confirmed)}
           change={changeOf(orders.percentChange)}
           before={number(orders.previousConfirmed)}
-          href={`${at('orders')}${began}`}
         />
         {carts && (
           <Figure

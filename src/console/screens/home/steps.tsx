@@ -7,7 +7,8 @@ import { Icon } from '../../ui/icon.tsx'
 import { Section } from '../../ui/page.tsx'
 import { w } from './words.ts'
 
-type Step = NonNullable<Schema<'Overview'>['goLive']>['steps'][number]['step']
+type Steps = NonNullable<Schema<'Overview'>['goLive']>['steps']
+type Step = Steps[number]['step']
 
 const places: Readonly<Record<Step, readonly string[]>> = {
   PRODUCTS: ['products', 'new'],
@@ -17,36 +18,42 @@ const places: Readonly<Record<Step, readonly string[]>> = {
   ORDERS_FINISHED: ['orders'],
 }
 
-/** What is left to do before a shop sells for real money. */
+const StepList = ({ of }: { of: Steps }) => (
+  <ol class="steps">
+    {of.map(({ step, done, required }) => (
+      <li key={step} class={done ? 'done' : undefined}>
+        <span class="step-mark">
+          {done && <Icon name="check" />}
+          <span class="unseen">{done ? w('stepDone') : w('stepOpen')}</span>
+        </span>
+        <a href={at(...places[step])}>{w(`step.${step}`)}</a>
+        {!required && !done && <small class="faint">{c('optional')}</small>}
+      </li>
+    ))}
+  </ol>
+)
+
+/** What is left to do before a shop sells for real money. That it may go live says nothing of whether anybody could buy something there. */
 export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
   if (!goLive) return null
-  const isReady = goLive.steps.every(({ done, required }) => done || !required)
-  if (isReady)
+  const left = goLive.steps.filter(({ done }) => !done)
+  if (!left.some(({ required }) => required))
     return (
       <Section
-        title={w('ready')}
+        title={left.length === 0 ? w('ready') : w('mayGoLive')}
         actions={
           <ButtonLink kind="primary" href={at('settings')}>
             {w('goLive')}
           </ButtonLink>
         }
-        hint={w('readyHint')}
-      />
+        hint={left.length === 0 ? w('readyHint') : w('mayGoLiveHint')}
+      >
+        {left.length > 0 && <StepList of={left} />}
+      </Section>
     )
   return (
     <Section title={w('steps')} hint={w('stepsHint')}>
-      <ol class="steps">
-        {goLive.steps.map(({ step, done, required }) => (
-          <li key={step} class={done ? 'done' : undefined}>
-            <span class="step-mark">
-              {done && <Icon name="check" />}
-              <span class="unseen">{done ? w('stepDone') : w('stepOpen')}</span>
-            </span>
-            <a href={at(...places[step])}>{w(`step.${step}`)}</a>
-            {!required && !done && <small class="faint">{c('optional')}</small>}
-          </li>
-        ))}
-      </ol>
+      <StepList of={goLive.steps} />
       {kyb?.status === 'PENDING' && <Note>{w('kybPending')}</Note>}
       {kyb?.status === 'REJECTED' && (
         <Note tone="bad">

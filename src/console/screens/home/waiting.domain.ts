@@ -3,7 +3,8 @@ import type { Schema } from '../../lib/api.ts'
 
 type Counts = Schema<'Overview'>['waiting']
 type Name = Exclude<keyof Counts, 'webhooks'> | 'webhooksDisabled' | 'webhooksFailing' | 'undelivered'
-type Link = { readonly path: readonly string[]; readonly query: string; readonly state?: string }
+/** @property text what it is called beside others */
+type Link = { readonly path: readonly string[]; readonly query: string; readonly state?: string; readonly text?: string }
 
 export type Waiting = {
   readonly name: Name
@@ -16,9 +17,10 @@ export type Waiting = {
 
 const orders = (name: 'status' | 'paymentStatus', state: string): Link => ({ path: ['orders'], query: `?${name}=${state}`, state })
 const refunds = (state: string): Link => ({ path: ['orders', 'refunds'], query: `?status=${state}`, state })
+const orderLink = ({ id, number }: Counts['disputes']['orders'][number]): Link => ({ path: ['orders', id], query: '', text: `#${number}` })
 const webhooks: Link = { path: ['settings', 'webhooks'], query: '' }
 
-/** What is urgent first. No list of orders filters by dispute, so that leads nowhere. */
+/** What is urgent first. Disputes lead to the orders that they are of: no list of orders filters by them. */
 const kinds: readonly {
   readonly name: Exclude<keyof Counts, 'webhooks'>
   readonly tone: Waiting['tone']
@@ -38,7 +40,8 @@ const kinds: readonly {
 export function waitingOf(counts: Counts): readonly Waiting[] {
   const ofOrders = kinds.map(({ name, tone, links }) => {
     const count = counts[name]
-    return { name, tone, links, n: count?.total ?? 0, capped: count?.totalCapped ?? false }
+    const led = name === 'disputes' ? counts.disputes.orders.map(orderLink) : links
+    return { name, tone, links: led, n: count?.total ?? 0, capped: count?.totalCapped ?? false }
   })
   const hooks = counts.webhooks
   const ofHooks: readonly Waiting[] =

@@ -1,6 +1,6 @@
 import type { Schema } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
-import { at, mayFulfil, mayManage } from '../../lib/shop.ts'
+import { at } from '../../lib/shop.ts'
 import { stateName } from '../../lib/words/common.ts'
 import { Section } from '../../ui/page.tsx'
 import { type Waiting, waitingOf } from './waiting.domain.ts'
@@ -28,27 +28,23 @@ export function WaitingList({ of }: { of: Schema<'Overview'> }) {
 
 function One({ of: { name, n, capped, tone, links } }: { of: Waiting }) {
   const [first, ...others] = links
-  // Drafts are the managers' screen; the rest is for whoever reads orders.
-  const isOpen = name === 'drafts' ? mayManage.value : name === 'refundsManual' || name === 'refundsClaimable' ? !isPacker() : true
   const text = (
     <>
       <strong class={tone}>{capped ? `${number(n)}+` : number(n)}</strong>
       <span>{w(`waiting.${name}`, { n })}</span>
     </>
   )
-  if (!first || !isOpen) return <span class="waits">{text}</span>
+  if (!first) return <span class="waits">{text}</span>
   return (
     <>
       <a class="waits" href={`${at(...first.path)}${first.query}`}>
         {text}
       </a>
-      {others.map(({ path, query, state }) => (
-        <a key={query} href={`${at(...path)}${query}`}>
-          {state && stateName(state)}
+      {others.map(({ path, query, state, text: called }) => (
+        <a key={`${path} ${query}`} href={`${at(...path)}${query}`}>
+          {called ?? (state && stateName(state))}
         </a>
       ))}
     </>
   )
 }
-
-const isPacker = () => mayFulfil.value && !mayManage.value

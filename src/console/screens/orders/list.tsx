@@ -46,7 +46,7 @@ const columns = (): readonly Column<Order>[] => [
 export default function Orders() {
   const query = useQuery()
   const { q, status, paymentStatus, number, email, customerId, from, to } = query.of
-  const asked = { q, status, paymentStatus, number: number?.replace(/^#/, ''), email, customerId, from, to }
+  const asked = { q, status, paymentStatus, number: number?.trim().replace(/^#/, ''), email, customerId, from, to }
   const orders = useResource(JSON.stringify([asked, query.page]), (signal) =>
     // The states come from the address: souk says which there are.
     ok(api.GET('/v2/orders', { params: { query: { ...given(asked), page: query.page } as object }, signal })),
@@ -77,8 +77,9 @@ export default function Orders() {
           { name: 'paymentStatus', label: w('payment'), options: payments.map((one) => [one, w(`payment.${one}`)]) },
           { name: 'number', label: w('filterNumber') },
           { name: 'email', label: w('email'), type: 'email' },
-          { name: 'from', label: c('from'), type: 'date' },
-          { name: 'to', label: c('to'), type: 'date' },
+          // Moments are shown by the shop's clock, but these are days of UTC.
+          { name: 'from', label: `${c('from')} (UTC)`, type: 'date' },
+          { name: 'to', label: `${c('to')} (UTC)`, type: 'date' },
         ]}
       />
       {customerId && (

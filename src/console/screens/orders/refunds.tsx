@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
 import { serverNow } from '../../lib/clock.ts'
 import { download } from '../../lib/download.ts'
@@ -30,7 +31,11 @@ export default function Refunds() {
   )
   useLive(['order.*'], refunds.reload)
   const close = () => query.set({ do: undefined, refund: undefined, page: query.of['page'] }, { replace: true })
-  const settled = doing === 'settle' && mayManage.value ? refunds.data.value?.data.find(({ id }) => id === refundId) : undefined
+  // The window stays while one types in it, also where the refund has left the list by then.
+  const opened = useRef<Refund | undefined>(undefined)
+  if (opened.current?.id !== refundId) opened.current = undefined
+  opened.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)
+  const settled = doing === 'settle' && mayManage.value ? opened.current : undefined
   const columns: readonly Column<Refund>[] = [
     { key: 'amount', title: w('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
     { key: 'when', title: w('when'), cell: ({ createdAt }) => <When at={createdAt} /> },

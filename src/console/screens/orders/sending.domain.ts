@@ -1,15 +1,14 @@
 /** What is typed about a parcel, as the API takes it. */
 import type { Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 
 type Order = Schema<'Order'>
 
 /** A whole number from 0 to `most`, or undefined where something else was typed. */
 export function unitsIn(text: string, most: number): number | undefined {
-  const plain = text.trim()
-  if (plain === '') return 0
-  if (!/^\d{1,4}$/.test(plain)) return undefined
-  const units = Number(plain)
-  return units <= most ? units : undefined
+  if (text.trim() === '') return 0
+  const units = wholeNumber(text, 4)
+  return units !== undefined && units <= most ? units : undefined
 }
 
 /** What is typed, or null for nothing. */

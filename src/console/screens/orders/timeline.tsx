@@ -43,7 +43,7 @@ function Told({ of }: { of: Happening }) {
           <bdi>{of.text}</bdi>
         </p>
         <small class="faint">
-          {w('noted')} <When at={of.at} />
+          {w('noted')} <When at={of.at} /> <code>{of.actor}</code>
         </small>
       </>
     )

@@ -5,6 +5,7 @@ import { notify } from '../../lib/notices.ts'
 import { ownPicture } from '../../lib/picture.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
+import { mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -46,14 +47,18 @@ export default function Pictures() {
       title={w('title')}
       subtitle={w('text')}
       actions={
-        <Button icon="download" onPress={() => download(pathWith('/media'), 'pictures.csv', 'text/csv')}>
-          {c('download')}
-        </Button>
+        mayManage.value && (
+          <Button icon="download" onPress={() => download(pathWith('/media'), 'pictures.csv', 'text/csv')}>
+            {c('download')}
+          </Button>
+        )
       }
     >
-      <Section title={w('add')}>
-        <Uploads label={w('add')} onDone={() => pictures.reload()} />
-      </Section>
+      {mayManage.value && (
+        <Section title={w('add')}>
+          <Uploads label={w('add')} onDone={() => pictures.reload()} />
+        </Section>
+      )}
       <Loaded of={pictures}>
         {(list) =>
           list.data.length === 0 ? (
@@ -76,7 +81,9 @@ export default function Pictures() {
                     </small>
                     <span class="row tight">
                       <Copyable text={one.url} label={w('address')} />
-                      <Button kind="quiet" icon="close" label={w('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
+                      {mayManage.value && (
+                        <Button kind="quiet" icon="close" label={w('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
+                      )}
                     </span>
                   </li>
                 ))}

@@ -1,6 +1,8 @@
-import { type Signal, useSignal } from '@preact/signals'
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api, ifMatch, versioned } from '../../lib/api.ts'
-import { notify } from '../../lib/notices.ts'
+import { notify, showProblem } from '../../lib/notices.ts'
+import { shop } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemText } from '../../ui/problem.tsx'
@@ -28,54 +30,88 @@ export const Choose = ({ product, chosen }: { product: Product; chosen: Signal<C
   />
 )
 
+/** What is chosen of a list, over its pages, and how it stands with what is done with it. */
+export type Choosing = {
+  readonly chosen: Signal<ChosenProducts>
+  /** How far it is; empty while nothing is under way. */
+  readonly told: ReadonlySignal<string>
+  readonly failed: Signal<readonly Failed[]>
+  /** Changes the chosen ones, one after the other. Those that are refused stay chosen: they may be tried again. */
+  set(status: Product['status']): Promise<void>
+}
+
+/** @param onChanged reads the list anew */
+export function useChoosing(onChanged: () => unknown): Choosing {
+  const latest = useRef(onChanged)
+  latest.current = onChanged
+  const isThere = useRef(true)
+  useEffect(
+    () => () => {
+      isThere.current = false
+    },
+    [],
+  )
+  return useMemo(() => {
+    const chosen = signal<ChosenProducts>(new Map())
+    const told = signal('')
+    const failed = signal<readonly Failed[]>([])
+    // Whatever shop is shown by then: these are products of this one.
+    const headers = { 'x-shop-id': shop.peek()?.id }
+
+    /**
+     * @param products with the version that is to be changed; without: whatever is there, of which the list tells no version
+     * @returns those that were changed
+     */
+    async function setAll(
+      products: readonly (One & { readonly etag?: string })[],
+      statusOf: (product: One) => Product['status'],
+    ): Promise<readonly Changed[]> {
+      const done: Changed[] = []
+      failed.value = []
+      for (const [nth, product] of products.entries()) {
+        told.value = w('working', { done: nth, total: products.length })
+        try {
+          const params = { path: { id: product.id }, header: ifMatch(product.etag) }
+          const { etag } = await versioned(api.PATCH('/product-v2/{id}', { params, headers, body: { status: statusOf(product) } }))
+          done.push({ ...product, etag })
+        } catch (error) {
+          failed.value = [...failed.value, { product, error }]
+        }
+      }
+      told.value = ''
+      const [first] = failed.value
+      if (isThere.current) await latest.current()
+      // The list that would show them is no more.
+      else if (first) {
+        const why = (first.error instanceof Error && first.error.message) || c('away')
+        showProblem(new Error(w('leftAlone', { n: failed.value.length, name: first.product.title.slice(0, 80), why })))
+      }
+      return done
+    }
+    async function set(status: Product['status']): Promise<void> {
+      const asked = [...chosen.value.values()]
+      const done = await setAll(
+        asked.filter((product) => product.status !== status),
+        () => status,
+      )
+      const refused = new Set(failed.value.map(({ product }) => product.id))
+      // What was chosen meanwhile stays so.
+      chosen.value = without(
+        chosen.value,
+        asked.map(({ id }) => id).filter((id) => !refused.has(id)),
+      )
+      if (done.length > 0)
+        notify(w('changed', { n: done.length, status: stateName(status) }), { undo: () => setAll(done, (product) => product.status) })
+      else if (refused.size === 0) notify(w('alreadySo', { n: asked.length, status: stateName(status) }))
+    }
+    return { chosen, told, failed, set }
+  }, [])
+}
+
 /** What is done with several: one after the other, with how far it is, and what was refused. */
-export function Chosen({
-  chosen,
-  here,
-  onChanged,
-}: {
-  chosen: Signal<ChosenProducts>
-  here: readonly Product[]
-  onChanged: () => unknown
-}) {
-  const told = useSignal('')
-  const failed = useSignal<readonly Failed[]>([])
+export function Chosen({ of: { chosen, told, failed, set }, here }: { of: Choosing; here: readonly Product[] }) {
   const isAll = here.every(({ id }) => chosen.value.has(id))
   const count = chosen.value.size
-
-  /**
-   * @param products with the version that is to be changed; without: whatever is there, of which the list tells no version
-   * @returns those that were changed
-   */
-  async function setAll(
-    products: readonly (One & { readonly etag?: string })[],
-    statusOf: (product: One) => Product['status'],
-  ): Promise<readonly Changed[]> {
-    const done: Changed[] = []
-    failed.value = []
-    for (const [nth, product] of products.entries()) {
-      told.value = w('working', { done: nth, total: products.length })
-      try {
-        const params = { path: { id: product.id }, header: ifMatch(product.etag) }
-        const { etag } = await versioned(api.PATCH('/product-v2/{id}', { params, body: { status: statusOf(product) } }))
-        done.push({ ...product, etag })
-      } catch (error) {
-        failed.value = [...failed.value, { product, error }]
-      }
-    }
-    told.value = ''
-    await onChanged()
-    return done
-  }
-  async function set(status: Product['status']): Promise<void> {
-    const products = [...chosen.value.values()].filter((product) => product.status !== status)
-    const done = await setAll(products, () => status)
-    // Those that failed stay chosen: they may be tried again.
-    const refused = failed.value.map(({ product }) => product)
-    chosen.value = withAll(new Map(), refused)
-    if (done.length > 0)
-      notify(w('changed', { n: done.length, status: stateName(status) }), { undo: () => setAll(done, (product) => product.status) })
-  }
   return (
     <>
       <div class="chosen row" role="group" aria-label={w('chosenGroup')}>

@@ -1,7 +1,15 @@
 import type { Schema } from '../../lib/api.ts'
-import { money } from '../../lib/format.ts'
-import { stateName } from '../../lib/words/common.ts'
-import { amountOf, type BaseText, type ProductText, type RowText, type ShopTerms, textOf, type VariantText } from './draft.domain.ts'
+import { money, parseMoney } from '../../lib/format.ts'
+import { c, stateName } from '../../lib/words/common.ts'
+import {
+  type BaseText,
+  type PictureText,
+  type ProductText,
+  type RowText,
+  type ShopTerms,
+  textOf,
+  type VariantText,
+} from './draft.domain.ts'
 import { rowName, valuesOf } from './options.domain.ts'
 import { w } from './words.ts'
 
@@ -21,18 +29,20 @@ export function differencesOf(mine: ProductText, now: Schema<'Product'>, { curre
     ['type', w('type')],
     ['tags', w('tags')],
     ['status', w('visibility')],
+    ['showing', w('showing')],
     ['publishedAt', w('publishedAt')],
     ['seoTitle', w('seoTitle')],
     ['seoDescription', w('seoDescription')],
   ]
-  const inWords = (text: BaseText, name: keyof BaseText) => (name === 'status' ? stateName(text.status) : String(text[name]))
+  const inWords = (text: BaseText, name: keyof BaseText) =>
+    name === 'status' ? stateName(text.status) : name === 'showing' ? w(`showing.${text.showing}`) : String(text[name])
   const found: Difference[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name)])
   const options = (text: ProductText) =>
     valuesOf(text.options)
       .map(({ name, values }) => `${name}: ${values.join(', ')}`)
       .join('; ')
   found.push([w('options'), options(mine), options(theirs)])
-  const pictures = (text: ProductText) => text.pictures.map(({ alt, url }) => alt || url.slice(-12)).join(', ')
+  const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
   found.push([w('pictures'), pictures(mine), pictures(theirs)])
   found.push(...rowDifferences(mine, theirs, currency))
   return found
@@ -41,10 +51,18 @@ export function differencesOf(mine: ProductText, now: Schema<'Product'>, { curre
     .map(([name, yours, there]): Difference => [name, yours.slice(0, textMax), there.slice(0, textMax)])
 }
 
+/** By what it shows and by the end of its address: two may show the same. */
+const pictureName = ({ alt, url }: PictureText): string => [alt, url.slice(-12)].filter(Boolean).join(' ')
+
 function rowDifferences(mine: ProductText, theirs: ProductText, currency: string): Difference[] {
   const amount = (text: string) => {
-    const read = amountOf(text, currency)
+    const read = parseMoney(text, currency)
     return read ? money(read) : text
+  }
+  const yesOrNo = (text: string) => c(text === 'true' ? 'yes' : 'no')
+  const picture = (key: string) => {
+    const shown = [...mine.pictures, ...theirs.pictures].find((one) => one.key === key)
+    return shown ? pictureName(shown) : ''
   }
   const fields: readonly (readonly [keyof VariantText, string, (text: string) => string])[] = [
     ['price', w('price'), amount],
@@ -54,7 +72,12 @@ function rowDifferences(mine: ProductText, theirs: ProductText, currency: string
     ['barcode', w('barcode'), String],
     ['weight', w('weight'), String],
     ['taxClass', w('taxClass'), String],
+    ['taxable', w('taxable'), yesOrNo],
+    ['shipping', w('shipping'), yesOrNo],
+    ['track', w('track'), yesOrNo],
+    ['backorder', w('backorder'), yesOrNo],
     ['lowStockAt', w('lowStockAt'), String],
+    ['picture', w('variantPicture'), picture],
   ]
   const there = new Map(theirs.rows.map((row) => [row.id, row]))
   const here = new Set(mine.rows.map(({ id }) => id))

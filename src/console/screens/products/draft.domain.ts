@@ -1,10 +1,10 @@
 /** What is typed about a product, and what is sent of it. Nothing here knows a browser. */
-import { amountMax, decimalOf, decimalsOf, parseAmount } from '../../../lib/money.ts'
+import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 import type { paths } from '../../lib/schema.d.ts'
 import { wallMoment, wallText } from '../../lib/zoned.ts'
-import { type OptionText, optionsOf, type Placed, placesOf, valuesOf } from './options.domain.ts'
-import { wholeNumber } from './stock.domain.ts'
+import { type OptionText, optionsOf, type Placed, placesOf, rowName, textsAt, valuesOf } from './options.domain.ts'
 
 type Product = Schema<'Product'>
 type Variant = Schema<'Variant'>
@@ -95,7 +95,7 @@ export const blankBase: BaseText = {
   seoDescription: '',
 }
 
-const amountText = (money: Variant['cost']): string => (money ? decimalOf(money.amount, decimalsOf(money.currency)) : '')
+const amountText = (money: Variant['cost']): string => (money ? moneyText(money) : '')
 const numberText = (value: number | null): string => (value === null ? '' : String(value))
 
 export const variantText = (variant: Variant): VariantText => ({
@@ -135,16 +135,6 @@ export function textOf(product: Product, zone: string): ProductText {
   }
 }
 
-/** An amount as it was typed, with a point, a comma or the signs of Arabic; undefined where it is none. */
-export function amountOf(text: string, currency: string): { amount: number; currency: string } | undefined {
-  const plain = text
-    .trim()
-    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replace(/[٫,]/, '.')
-  const amount = parseAmount(plain, currency)
-  return amount === undefined || amount > amountMax ? undefined : { amount, currency }
-}
-
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
 
 /** A variant as it is sent, without its place; what is wrong is noted under its name. */
@@ -154,7 +144,7 @@ function variantBody(text: VariantText, currency: string, note: (field: keyof Va
       if (field === 'price') note(field, 'required')
       return null
     }
-    const read = amountOf(text[field], currency)
+    const read = parseMoney(text[field], currency)
     if (!read) note(field, 'notAmount')
     return read ?? null
   }
@@ -197,6 +187,13 @@ function publication({ showing, publishedAt }: BaseText, zone: string, note: (wr
   return undefined
 }
 
+/** As soon as it is active: from now on where it is; where it is not, souk sees to it when it becomes so. A day that has come already stays. */
+function asSoonAsActive({ status }: BaseText, before: BaseText, { zone, now }: ShopTerms): string | null | undefined {
+  const at = before.showing === 'at' ? wallMoment(before.publishedAt, zone) : null
+  if (at && Date.parse(at) <= now) return undefined
+  return status === 'ACTIVE' ? new Date(now).toISOString() : null
+}
+
 function baseBody(text: ProductText) {
   const { title, descriptionHtml, vendor, type, tags, status } = text
   return {
@@ -213,7 +210,6 @@ export type Read<Body> = { readonly body: Body; readonly wrong: Wrong }
 const keptPicture = (text: ProductText, row: RowText): string | null => text.pictures.find(({ key }) => key === row.picture)?.id ?? null
 
 function readRows(text: ProductText, currency: string, wrong: Record<string, Wrong[string]>) {
-  const values = valuesOf(text.options)
   text.options.forEach((option, at) => {
     if (option.values.length > 0 && option.name.trim() === '') wrong[`options.${option.key}.name`] = 'required'
     if (text.options.slice(0, at).some(({ name }) => name.trim() !== '' && name.trim().toLowerCase() === option.name.trim().toLowerCase()))
@@ -225,7 +221,6 @@ function readRows(text: ProductText, currency: string, wrong: Record<string, Wro
     if (new Set(texts).size < texts.length) wrong[`options.${key}.values`] = 'twice'
   }
   if (text.rows.length === 0) wrong['rows'] = 'required'
-  const optionValues = (row: RowText) => text.options.filter((one) => one.values.length > 0).map((option) => textAt(option, row))
   return text.rows.map((row) => ({
     row,
     body: {
@@ -233,15 +228,13 @@ function readRows(text: ProductText, currency: string, wrong: Record<string, Wro
         wrong[`rows.${row.key}.${field}`] = what
       }),
       imageId: keptPicture(text, row),
-      ...(values.length > 0 ? { optionValues: optionValues(row) } : { optionValues: [] }),
+      optionValues: [...textsAt(text.options, row)],
     },
   }))
 }
 
-const textAt = ({ key, values }: OptionText, row: Placed): string => (values.find((one) => one.key === row.places[key])?.text ?? '').trim()
-
-/** Of a shop: what its amounts are in, and the zone of its clock. */
-export type ShopTerms = { readonly currency: string; readonly zone: string }
+/** Of a shop: what its amounts are in, the zone of its clock, and what the server's says, in milliseconds. */
+export type ShopTerms = { readonly currency: string; readonly zone: string; readonly now: number }
 
 /** What a new product is made of. */
 export function createBody(text: ProductText, { currency, zone }: ShopTerms): Read<CreateBody> {
@@ -265,14 +258,16 @@ export function createBody(text: ProductText, { currency, zone }: ShopTerms): Re
  * What is to change of a product: what is as it was is not sent, so that it stays as somebody else may have made it.
  * @param before as it was when the fields were filled
  */
-export function changeBody(text: ProductText, before: ProductText, { currency, zone }: ShopTerms): Read<ChangeBody> {
+export function changeBody(text: ProductText, before: ProductText, terms: ShopTerms): Read<ChangeBody> {
+  const { currency, zone } = terms
   const wrong: Record<string, Wrong[string]> = {}
   if (text.title.trim() === '') wrong['title'] = 'required'
   if (text.handle.trim() === '') wrong['handle'] = 'required'
   const rows = readRows(text, currency, wrong)
-  const publishedAt = publication(text, zone, (what) => {
+  const asked = publication(text, zone, (what) => {
     wrong['publishedAt'] = what
   })
+  const publishedAt = text.showing === 'auto' ? asSoonAsActive(text, before, terms) : asked
   const isPublishedOtherwise = !same([text.showing, text.publishedAt], [before.showing, before.publishedAt])
   const known = new Map(readRows(before, currency, {}).map(({ row, body }) => [row.id, body]))
   const variants = rows.map(({ row, body }): VariantChange => {
@@ -289,14 +284,41 @@ export function changeBody(text: ProductText, before: ProductText, { currency, z
   return { body, wrong }
 }
 
+/**
+ * What is sent first where all variants of a product go, since one has to be there at any time: the new ones beside them, where these stand under
+ * one more value each. Undefined where one stays, and where no option tells the new ones from them.
+ * @param body the whole change
+ */
+export function besideBody(body: ChangeBody, text: ProductText, before: ProductText): ChangeBody | undefined {
+  const [first, ...others] = valuesOf(text.options)
+  if (!first || text.rows.some(({ id }) => id !== undefined)) return undefined
+  const values = [...first.values]
+  const old = before.rows.flatMap(({ id, ...row }): VariantChange[] => {
+    let name = rowName(before.options, row) || '–'
+    while (values.includes(name)) name += ' –'
+    values.push(name)
+    return id === undefined ? [] : [{ id, optionValues: [name, ...others.map((one) => one.values[0] ?? '')] }]
+  })
+  return { ...body, options: [{ ...first, values }, ...others], variants: [...(body.variants ?? []), ...old] }
+}
+
+/** The variant of a product that a row is of, or has become. */
+export function variantOf<One extends { readonly id: string; readonly optionValues: readonly string[] }>(
+  { options }: Pick<ProductText, 'options'>,
+  row: Placed,
+  variants: readonly One[],
+): One | undefined {
+  if (row.id !== undefined) return variants.find(({ id }) => id === row.id)
+  const named = JSON.stringify(textsAt(options, row))
+  return variants.find(({ optionValues }) => JSON.stringify(optionValues) === named)
+}
+
 /** Variants that show a picture which the product has only now: what is sent once its id is known. */
 export function laterPictures(text: ProductText, now: Product): NonNullable<ChangeBody['variants']> {
   const fresh = new Map(text.pictures.map(({ key, id }, at) => [key, id === undefined ? now.images[at]?.id : undefined]))
-  const values = text.options.filter((one) => one.values.length > 0)
   return text.rows.flatMap((row) => {
     const imageId = fresh.get(row.picture)
-    const named = JSON.stringify(values.map((option) => textAt(option, row)))
-    const variant = now.variants.find((one) => (row.id ? one.id === row.id : JSON.stringify(one.optionValues) === named))
-    return imageId && variant ? { id: variant.id, imageId } : []
+    const variant = imageId && variantOf(text, row, now.variants)
+    return imageId && variant ? [{ id: variant.id, imageId }] : []
   })
 }

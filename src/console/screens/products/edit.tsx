@@ -1,7 +1,8 @@
-import { useComputed, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, versioned } from '../../lib/api.ts'
+import { api, ifMatch, versioned } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
 import { isDirty } from '../../lib/dirty.ts'
 import { timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
@@ -20,11 +21,11 @@ import { differencesOf } from './differences.ts'
 import { createEditor, type Editor } from './editor.ts'
 import type { Figures } from './field-texts.ts'
 import { ProductForm } from './form.tsx'
-import { change, create, NotReady, type Versioned } from './save.ts'
+import { change, create, NotReady, read, type Versioned } from './save.ts'
 import { ProductView } from './view.tsx'
 import { w } from './words.ts'
 
-const terms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone() })
+const terms = () => ({ currency: shop.value?.currency ?? 'USD', zone: timeZone(), now: serverNow() })
 const back = () => ({ href: at('products'), text: w('toAll') })
 const explain = () => w('fixFields', { n: 1 })
 
@@ -52,7 +53,7 @@ function NewProduct() {
   const none = useSignal<Figures>(new Map())
   async function save(): Promise<void> {
     const text = editor.text.value
-    const { data, later } = await marking(editor, () => intend(text, (key) => create(text, terms(), key, explain())))
+    const { data, later } = await marking(editor, () => create(text, terms(), intend, explain()))
     notify(w('created'))
     if (later !== undefined) showProblem(later)
     route(at('products', data.id), true)
@@ -65,10 +66,7 @@ function NewProduct() {
 }
 
 function KnownProduct({ id }: { id: string }) {
-  const known = useResource(
-    id,
-    (signal) => versioned(api.GET('/product-v2/{id}', { params: { path: { id } }, signal })) as Promise<Versioned>,
-  )
+  const known = useResource(id, (signal) => read(id, signal))
   const figures = useSignal<Figures>(new Map())
   const of = known.data.value?.data
   useEffect(() => {
@@ -105,15 +103,15 @@ function KnownProduct({ id }: { id: string }) {
 /** Takes a product out of the shop, and puts it back. */
 function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: (now: Versioned) => void }) {
   const { id, status } = data
-  const params = { path: { id }, header: { 'if-match': etag } }
+  const path = { id }
   async function archive(): Promise<void> {
     // What is typed would be of a version that is no more.
     if (isDirty()) return notify(w('saveFirst'))
-    const now = (await versioned(api.DELETE('/product-v2/{id}', { params }))) as Versioned
+    const now = (await versioned(api.DELETE('/product-v2/{id}', { params: { path, header: ifMatch(etag) } }))) as Versioned
     onChanged(now)
+    const params = { path, header: ifMatch(now.etag) }
     notify(w('archived'), {
-      undo: async () =>
-        onChanged((await versioned(api.PATCH('/product-v2/{id}', { params: { path: { id } }, body: { status } }))) as Versioned),
+      undo: async () => onChanged((await versioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as Versioned),
     })
   }
   return status === 'ARCHIVED' ? null : <Button onPress={archive}>{w('archive')}</Button>
@@ -135,14 +133,14 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
     setStale(false)
     editor.load(fresh.data)
   }
-  const removedIds = useComputed(() => editor.removed.value.map((row) => row.id).filter((one) => one !== undefined))
+  const intend = useIntention()
 
   async function save(): Promise<void> {
-    const removed = new Set(removedIds.value)
+    const { length } = editor.removed.value
     const sure =
-      removed.size === 0 ||
+      length === 0 ||
       (await confirm({
-        title: w('removeTitle', { n: removed.size }),
+        title: w('removeTitle', { n: length }),
         body: <p>{w('removeText')}</p>,
         action: w('removeAction'),
         danger: true,
@@ -150,21 +148,26 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
     if (!sure) return
     const saved = await marking(editor, () =>
       saveVersioned<Versioned, Versioned['data']>(filled.current, {
-        save: (etag) =>
-          change(
-            { id, text: editor.text.value, before: editor.before(), removed: [...removed] },
-            terms(),
-            etag,
-            explain(),
-            (step, gone) => {
-              // This much is so, even where what follows is refused.
+        save(etag) {
+          const gone = editor.removed.value.flatMap((row) => row.id ?? [])
+          return change({ id, text: editor.text.value, before: editor.before(), gone }, terms(), etag, {
+            intend,
+            message: explain(),
+            // This much is so, even where what follows is refused.
+            onStep(step, variantId) {
+              if (variantId !== undefined) editor.gone(variantId)
+              if (!step) return
               filled.current = step.etag
-              if (gone === undefined) return
-              removed.delete(gone)
-              editor.gone(gone)
+              editor.settle(step.data)
+              onChanged(step)
             },
-          ),
-        theirs: () => versioned(api.GET('/product-v2/{id}', { params: { path: { id } } })) as Promise<Versioned>,
+          })
+        },
+        async theirs() {
+          const theirs = await read(id)
+          editor.meet(theirs.data)
+          return theirs
+        },
         differences: (theirs) => differencesOf(editor.text.value, theirs, terms()),
         onTheirs: (theirs) => {
           take(theirs)

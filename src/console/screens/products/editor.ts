@@ -10,9 +10,10 @@ import {
   type ProductText,
   textOf,
   type VariantText,
+  variantOf,
   type Wrong,
 } from './draft.domain.ts'
-import { freshKey, missing, type OptionText, optionsMax, type Placed, refitted, variantsMax } from './options.domain.ts'
+import { freshKey, missing, type OptionText, optionsMax, type Placed, placedBy, refitted, textsAt, variantsMax } from './options.domain.ts'
 
 type Product = Schema<'Product'>
 export type Row = Placed & { readonly draft: Draft<VariantText>; readonly isOpen: Signal<boolean> }
@@ -41,9 +42,18 @@ export type Editor = {
   takeBack(key: string): void
   /** A variant of the product is gone for good. */
   gone(id: string): void
+  /** This much is saved: from here on it is what there was before, and what is new in it has its ids. */
+  settle(product: Product): void
+  /** Somebody else has made this of it. Variants that they removed are gone, or are new ones where something was typed about them. */
+  meet(theirs: Product): void
   addPicture(media: Pick<Schema<'Media'>, 'url' | 'width' | 'height'>): void
 }
 
+const variantJson = (row: ProductText['rows'][number] | undefined): string => {
+  const { key: _, id: __, places: ___, ...text } = row ?? { key: '', places: {} }
+  return JSON.stringify(text)
+}
+const picturesText = (of: ProductText['pictures']): string => JSON.stringify(of.map(({ key, alt }) => [key, alt]))
 const rowOf = (placed: Placed, text: VariantText): Row => ({ ...placed, draft: draftOf(text), isOpen: signal(false) })
 
 /** @param known undefined for a new product; `zone` of the shop's clock */
@@ -122,10 +132,39 @@ export function createEditor(known: Product | undefined, zone: string): Editor {
       const row = removed.value.find((one) => one.key === key)
       if (!row) return
       removed.value = removed.value.filter((one) => one !== row)
-      fit(options.value, [...rows.value, row])
+      const { options: had, rows: were } = before.value
+      const was = were.find(({ id }) => id === row.id)
+      // With its values, where they went; of other options it has another place.
+      const texts = was && had.length === options.value.length ? textsAt(had, was) : undefined
+      const placed = texts ? placedBy(options.value, texts) : { options: options.value, places: row.places }
+      fit(placed.options, [...rows.value, { ...row, places: placed.places }])
     },
     gone(id) {
       removed.value = removed.value.filter((one) => one.id !== id)
+    },
+    settle(product) {
+      const now = text.value
+      const taken = new Set([...rows.value, ...removed.value].map(({ id }) => id))
+      const fresh = product.variants.filter(({ id }) => !taken.has(id))
+      rows.value = rows.value.map((row) => (row.id === undefined ? { ...row, id: variantOf(now, row, fresh)?.id } : row))
+      before.value = textOf(product, zone)
+    },
+    meet(theirs) {
+      const now = textOf(theirs, zone)
+      const there = new Map([...now.rows, ...now.pictures].map((one) => [one.id, one]))
+      const isThere = ({ id }: { id?: string | undefined }) => id === undefined || there.has(id)
+      const { rows: were, pictures: shown } = before.value
+      if (picturesText(text.value.pictures) !== picturesText(shown))
+        pictures.value = pictures.value.map((one) => (isThere(one) ? one : { ...one, id: undefined }))
+      removed.value = removed.value.filter(isThere)
+      if (rows.value.every(isThere)) return
+      const isTyped = ({ id, draft }: Row) => JSON.stringify(textsOf(draft)) !== variantJson(were.find((was) => was.id === id))
+      const kept = rows.value.filter((row) => isThere(row) || isTyped(row))
+      rows.value = (kept.length > 0 ? kept : rows.value).map((row) => (isThere(row) ? row : { ...row, id: undefined }))
+      const places = new Map(now.rows.map((row) => [row.id, row.places]))
+      // Those of before stand among their options, so that what is sent says where each stands now.
+      const rowsThere = were.filter(isThere).map((row) => ({ ...row, places: places.get(row.id) ?? {} }))
+      before.value = { ...before.value, options: now.options, rows: rowsThere }
     },
     addPicture({ url, width, height }) {
       if (pictures.value.some((one) => one.url === url)) return

@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Schema } from '../../lib/api.ts'
 import { timeZone } from '../../lib/format.ts'
 import { c, stateName } from '../../lib/words/common.ts'
@@ -73,6 +73,11 @@ const Described = ({ html }: { html: ReadonlySignal<string> }) =>
 
 function Visibility({ editor }: { editor: Editor }) {
   const { status, showing, publishedAt } = editor.base
+  const isActive = status.value === 'ACTIVE'
+  // Of one that is not active souk keeps no word that it is never to be shown.
+  useEffect(() => {
+    if (!isActive && showing.peek() === 'never') showing.value = 'auto'
+  }, [isActive, showing.value])
   return (
     <Section title={w('visibility')}>
       <SelectField
@@ -84,11 +89,7 @@ function Visibility({ editor }: { editor: Editor }) {
       <SelectField
         label={w('showing')}
         bind={showing}
-        options={[
-          ['auto', w('showing.auto')],
-          ['at', w('showing.at')],
-          ['never', w('showing.never')],
-        ]}
+        options={[['auto', w('showing.auto')], ['at', w('showing.at')], ...(isActive ? [['never', w('showing.never')] as const] : [])]}
       />
       {showing.value === 'at' && (
         <TextField

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { api, ok, pathWith } from '../../lib/api.ts'
 import { download } from '../../lib/download.ts'
 import { useLive } from '../../lib/live.ts'
@@ -11,29 +10,26 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { Choose, Chosen, type ChosenProducts } from './chosen.tsx'
+import { Choose, Chosen, useChoosing } from './chosen.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
 import { w } from './words.ts'
-
-/** What was chosen stays chosen over the pages of the list, as long as one is in it. */
-const nothing = (): ChosenProducts => new Map()
 
 export default function Products() {
   const query = useQuery()
   const { q, status, vendor, type, tag, sku } = query.of
   const asked = { q, status: status as Product['status'] | undefined, vendor, type, tag, sku }
   const isFiltered = Object.values(asked).some(Boolean)
-  const chosen = useSignal(nothing())
   const products = useResource(JSON.stringify([asked, query.page]), (signal) =>
     ok(api.GET('/product-v2', { params: { query: { ...asked, page: query.page } as object }, signal })),
   )
+  const choosing = useChoosing(() => products.reload())
   useLive(
     ['stock.*', 'import.finished'],
     products.reload,
     ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
   )
-  const choosing: Column<Product>[] = mayManage.value
-    ? [{ key: 'choose', title: w('pick'), cell: (product) => <Choose product={product} chosen={chosen} /> }]
+  const boxes: Column<Product>[] = mayManage.value
+    ? [{ key: 'choose', title: w('pick'), cell: (product) => <Choose product={product} chosen={choosing.chosen} /> }]
     : []
   return (
     <Page
@@ -91,10 +87,10 @@ export default function Products() {
       >
         {(list) => (
           <>
-            {mayManage.value && <Chosen chosen={chosen} here={list.data} onChanged={products.reload} />}
+            {mayManage.value && <Chosen of={choosing} here={list.data} />}
             <Table
               caption={w('title')}
-              columns={[...choosing, ...columns()]}
+              columns={[...boxes, ...columns()]}
               rows={list.data}
               rowKey={({ id }) => id}
               href={({ id }) => at('products', id)}

@@ -94,8 +94,27 @@ export function missing<Row extends Placed>(options: readonly OptionText[], rows
   return combinations(options, 20_000).filter((places) => !held.has(nameOf(options, places)))
 }
 
+/** A row's place among options by the texts of its values; those that are not there any more are put back. */
+export function placedBy(
+  options: readonly OptionText[],
+  texts: readonly string[],
+): { readonly options: readonly OptionText[]; readonly places: Placed['places'] } {
+  const places: Record<string, string> = {}
+  const left = [...texts]
+  const withValues = options.map((option) => {
+    const text = option.values.length > 0 ? left.shift() : undefined
+    if (text === undefined) return option
+    const known = option.values.find((value) => value.text.trim() === text)
+    const value = known ?? { key: freshKey(), text }
+    places[option.key] = value.key
+    return known ? option : { ...option, values: [...option.values, value] }
+  })
+  return { options: withValues, places }
+}
+
+/** A variant's values, one for each option that has any. */
+export const textsAt = (options: readonly OptionText[], { places }: Pick<Placed, 'places'>): readonly string[] =>
+  active(options).map(({ key, values }) => (values.find((value) => value.key === places[key])?.text ?? '').trim())
+
 /** What a variant is called by its values; empty where there are no options. */
-export const rowName = (options: readonly OptionText[], { places }: Placed): string =>
-  active(options)
-    .map(({ key, values }) => values.find((value) => value.key === places[key])?.text ?? '')
-    .join(' / ')
+export const rowName = (options: readonly OptionText[], row: Pick<Placed, 'places'>): string => textsAt(options, row).join(' / ')

@@ -1,6 +1,17 @@
 /** Sends what was typed about a product: the variants that go, what changes, and pictures that variants show anew. */
-import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
-import { type ChangeBody, changeBody, createBody, laterPictures, type ProductText, type ShopTerms, type Wrong } from './draft.domain.ts'
+import { api, ifMatch, Refused, type Schema, versioned } from '../../lib/api.ts'
+import type { Once } from '../../lib/once.ts'
+import {
+  besideBody,
+  type ChangeBody,
+  changeBody,
+  createBody,
+  laterPictures,
+  type ProductText,
+  type ShopTerms,
+  type Wrong,
+} from './draft.domain.ts'
+import { valuesOf } from './options.domain.ts'
 
 type Product = Schema<'Product'>
 export type Versioned = { readonly data: Product; readonly etag: string }
@@ -20,52 +31,83 @@ const ready = <Body>({ body, wrong }: { body: Body; wrong: Wrong }, message: str
   return body
 }
 
-const patch = (id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
-  versioned(api.PATCH('/product-v2/{id}', { params: { path: { id }, header: ifMatch(etag) }, body })) as Promise<Versioned>
+export const read = (id: string, signal?: AbortSignal): Promise<Versioned> =>
+  versioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Versioned>
+
+/** What is changed once, however often it is sent: an answer that was lost is not taken for somebody else's change. */
+const patch = (intend: Once, id: string, body: ChangeBody, etag: string | undefined): Promise<Versioned> =>
+  intend(
+    [id, body, etag],
+    (key) =>
+      versioned(
+        api.PATCH('/product-v2/{id}', { params: { path: { id }, header: { ...ifMatch(etag), 'idempotency-key': key } }, body }),
+      ) as Promise<Versioned>,
+  )
+
+/** Undefined where it has gone already. */
+async function removed(id: string, variantId: string, etag: string | undefined): Promise<Versioned | undefined> {
+  const params = { path: { id, variantId }, header: ifMatch(etag) }
+  try {
+    return (await versioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as Versioned
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return undefined
+    throw error
+  }
+}
 
 /** Pictures that are new in the product have an id by now: variants that show them are told. */
-async function withPictures(text: ProductText, saved: Versioned): Promise<Versioned> {
+async function withPictures(intend: Once, text: ProductText, saved: Versioned): Promise<Versioned> {
   const variants = laterPictures(text, saved.data)
-  return variants.length === 0 ? saved : patch(saved.data.id, { variants }, saved.etag)
+  return variants.length === 0 ? saved : patch(intend, saved.data.id, { variants }, saved.etag)
 }
 
 /** @property later what became of what had to wait for the product's ids, where that was refused: the product is there */
 export type Created = Versioned & { readonly later?: unknown }
 
 /**
- * @param key the name of this intention, whatever is sent again
+ * @param intend sends under a key, the same for whatever is sent again
  * @param message says that something is wrong with what was typed
  * @throws NotReady, Refused
  */
-export async function create(text: ProductText, terms: ShopTerms, key: string, message: string): Promise<Created> {
+export async function create(text: ProductText, terms: ShopTerms, intend: Once, message: string): Promise<Created> {
   const body = ready(createBody(text, terms), message)
-  const saved = (await versioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body }))) as Versioned
-  return withPictures(text, saved).catch((later: unknown) => ({ ...saved, later }))
+  const saved = (await intend(body, (key) =>
+    versioned(api.POST('/product-v2', { params: { header: { 'idempotency-key': key } }, body })),
+  )) as Versioned
+  return withPictures(intend, text, saved).catch((later: unknown) => ({ ...saved, later }))
 }
 
 /**
- * @param removed ids of variants that go, before the rest is changed: what is left of them would not fit other options
+ * Variants that go do so before the rest is changed: what is left of them would not fit other options. Where all go, the new ones come first,
+ * since a product has one at any time.
+ * @param gone ids of variants that go
  * @param etag undefined: over whatever is there
- * @param onStep is told each that has gone, and each version that the product has come to: what follows may be refused
+ * @param onStep is told each version that the product has come to, what follows of which may be refused, and each variant that has gone
  * @throws NotReady, Refused
  */
 export async function change(
-  { id, text, before, removed }: { id: string; text: ProductText; before: ProductText; removed: readonly string[] },
+  { id, text, before, gone }: { id: string; text: ProductText; before: ProductText; gone: readonly string[] },
   terms: ShopTerms,
   etag: string | undefined,
-  message: string,
-  onStep: (saved: Versioned, gone?: string) => void,
+  { intend, message, onStep }: { intend: Once; message: string; onStep: (saved: Versioned | undefined, gone?: string) => void },
 ): Promise<Versioned> {
-  const body = ready(changeBody(text, before, terms), message)
+  let body = ready(changeBody(text, before, terms), message)
   let saved: Versioned | undefined
-  for (const variantId of removed) {
-    const version = saved?.etag ?? etag
-    const params = { path: { id, variantId }, header: ifMatch(version) }
-    saved = (await versioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))) as Versioned
-    onStep(saved, variantId)
+  const version = () => (saved ? saved.etag : etag)
+  const beside = gone.length > 0 ? besideBody(body, text, before) : undefined
+  if (beside) {
+    saved = await patch(intend, id, beside, etag)
+    onStep(saved)
+    body = { options: valuesOf(text.options) }
   }
-  // All that was to be done may be done: a change of nothing is still answered with the product as it is.
-  const patched = await patch(id, body, saved?.etag ?? etag)
-  onStep(patched)
-  return withPictures(text, patched)
+  for (const variantId of gone) {
+    const without = await removed(id, variantId, version())
+    saved = without ?? saved
+    onStep(without, variantId)
+  }
+  if (Object.keys(body).length > 0) {
+    saved = await patch(intend, id, body, version())
+    onStep(saved)
+  }
+  return withPictures(intend, text, saved ?? (await read(id)))
 }

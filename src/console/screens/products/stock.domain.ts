@@ -1,4 +1,5 @@
 import type { Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 
 type Counted = Pick<Schema<'Variant'>, 'trackInventory' | 'onHand' | 'reserved'>
 
@@ -11,16 +12,6 @@ export function stockOf(variants: readonly Counted[]): { counted: number; onHand
 
 export type StockText = { readonly way: 'counted' | 'more' | 'fewer'; readonly quantity: string; readonly reason: string }
 export type StockBody = { delta?: number; counted?: number; reason?: string }
-
-/** Digits of any script that the keyboard has: Arabic ones count as well. */
-export const wholeNumber = (text: string): number | undefined => {
-  const plain = text
-    .trim()
-    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replace(/[۰-۹]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
-  if (!/^\d{1,10}$/.test(plain)) return undefined
-  return Number(plain)
-}
 
 /** What is sent of what was typed; undefined where it is no number. */
 export function stockBody({ way, quantity, reason }: StockText): StockBody | undefined {

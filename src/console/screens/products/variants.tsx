@@ -128,7 +128,15 @@ function ForAll({ editor }: VariantsProps) {
     for (const { draft } of editor.rows.value) draft[field.value].value = text.value
   }
   return (
-    <fieldset class="for-all">
+    <fieldset
+      class="for-all"
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return
+        // It would send the whole product.
+        event.preventDefault()
+        apply()
+      }}
+    >
       <legend>{w('forAll')}</legend>
       <SelectField label={w('field')} bind={field} options={common.map((one) => [one, w(one)] as const)} />
       <TextField label={w('value')} bind={text} max={40} code />
@@ -140,13 +148,17 @@ function ForAll({ editor }: VariantsProps) {
 function Removed({ editor }: { editor: Editor }) {
   const removed = editor.removed.value
   if (removed.length === 0) return null
-  const before = editor.before().options
+  const before = editor.before()
+  const wasCalled = (id: string | undefined) => {
+    const was = before.rows.find((row) => row.id === id)
+    return was ? rowName(before.options, was) : ''
+  }
   return (
     <div class="note warn stack" role="status">
       <strong>{w('removedVariants', { n: removed.length })}</strong>
       <ul class="row">
         {removed.map((row) => {
-          const name = rowName(editor.options.value, row) || rowName(before, row)
+          const name = rowName(editor.options.value, row) || wasCalled(row.id)
           return (
             <li key={row.key}>
               <Button onPress={() => editor.takeBack(row.key)}>{w('takeBack', { name: name.slice(0, 60) })}</Button>

@@ -35,6 +35,7 @@ export default {
   noAddresses: 'لا شيء في دفتره بعد.',
   addAddress: 'عنوان جديد',
   countryNeeded: 'اختر بلدًا',
+  makeDefault: 'اجعله: {what}',
   defaultShipping: 'الافتراضي للشحن',
   defaultBilling: 'الافتراضي للفواتير',
   cards: 'بطاقات الهدايا',

@@ -32,6 +32,7 @@ export default {
   noAddresses: 'None in their book yet.',
   addAddress: 'New address',
   countryNeeded: 'Choose a country',
+  makeDefault: 'Make it: {what}',
   defaultShipping: 'Default for parcels',
   defaultBilling: 'Default for bills',
   cards: 'Gift cards',

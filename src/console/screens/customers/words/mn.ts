@@ -35,6 +35,7 @@ export default {
   noAddresses: 'Хаягийн дэвтэр хоосон.',
   addAddress: 'Шинэ хаяг',
   countryNeeded: 'Улс сонгоно уу',
+  makeDefault: '{what} болгох',
   defaultShipping: 'Илгээмжийн үндсэн хаяг',
   defaultBilling: 'Нэхэмжлэхийн үндсэн хаяг',
   cards: 'Бэлгийн карт',

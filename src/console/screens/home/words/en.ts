@@ -44,6 +44,8 @@ export default {
   kybPending: 'Your business is being looked at. Nothing is left for you to do there.',
   kybRejected: 'Your business was not verified:',
   goLive: 'Go live',
+  mayGoLive: 'May go live',
+  mayGoLiveHint: 'The shop is in test mode: nothing is paid for real. It may go live, but without this nobody can buy from it.',
   ready: 'Ready to sell',
   readyHint: 'The shop is in test mode: nothing is paid for real. All is there to go live.',
   topTable: 'Best sellers',

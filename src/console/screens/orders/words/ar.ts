@@ -176,6 +176,5 @@ export default {
   refundsNothing: 'لا مبلغ مسترد بهذه الحالة.',
   when: 'متى',
   way: 'عبر',
-  toOrder: 'الطلب',
   settledAs: 'المرجع',
 } satisfies Translation<typeof en>

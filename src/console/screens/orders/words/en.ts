@@ -166,6 +166,5 @@ export default {
   refundsNothing: 'No refund waits for this.',
   when: 'When',
   way: 'Back by',
-  toOrder: 'Order',
   settledAs: 'Reference',
 } as const

@@ -169,6 +169,5 @@ export default {
   refundsNothing: 'Ийм төлөвтэй буцаалт алга.',
   when: 'Хэзээ',
   way: 'Арга',
-  toOrder: 'Захиалга',
   settledAs: 'Дугаар',
 } satisfies Translation<typeof en>

@@ -43,6 +43,22 @@ export default {
     many: 'صار {n} منتجًا: {status}',
     other: 'صار {n} منتج: {status}',
   },
+  leftAlone: {
+    zero: 'لم يتغير «{name}»: {why}',
+    one: 'لم يتغير «{name}»: {why}',
+    two: 'لم يتغير منتجان، أولهما «{name}»: {why}',
+    few: 'لم تتغير {n} منتجات، أولها «{name}»: {why}',
+    many: 'لم يتغير {n} منتجًا، أولها «{name}»: {why}',
+    other: 'لم يتغير {n} منتج، أولها «{name}»: {why}',
+  },
+  alreadySo: {
+    zero: 'لا شيء للتغيير: {status}',
+    one: 'هو كذلك من قبل: {status}',
+    two: 'كلاهما كذلك من قبل: {status}',
+    few: 'المنتجات الـ{n} كلها كذلك من قبل: {status}',
+    many: 'المنتجات الـ{n} كلها كذلك من قبل: {status}',
+    other: 'المنتجات الـ{n} كلها كذلك من قبل: {status}',
+  },
   notChanged: {
     zero: 'لم يُرفض شيء.',
     one: 'لم يتغير منتج واحد؛ ما زال مختارًا.',

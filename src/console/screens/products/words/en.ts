@@ -26,6 +26,8 @@ export default {
   'set.ARCHIVED': 'Archive',
   working: '{done} of {total}…',
   changed: { one: '{n} product is now: {status}', other: '{n} products are now: {status}' },
+  leftAlone: { one: '“{name}” was not changed: {why}', other: '{n} products were not changed. The first, “{name}”: {why}' },
+  alreadySo: { one: 'It is that already: {status}', other: 'All {n} are that already: {status}' },
   notChanged: { one: '{n} product was not changed; it is still chosen.', other: '{n} products were not changed; they are still chosen.' },
   // Stock.
   stockTitle: 'Stock',

@@ -29,6 +29,8 @@ export default {
   'set.ARCHIVED': 'Архивлах',
   working: '{total}-аас {done}…',
   changed: { other: '{n} бараа одоо: {status}' },
+  leftAlone: { one: '«{name}» өөрчлөгдсөнгүй: {why}', other: '{n} бараа өөрчлөгдсөнгүй. Эхнийх нь «{name}»: {why}' },
+  alreadySo: { other: 'Аль хэдийн ийм байна ({n}): {status}' },
   notChanged: { other: '{n} бараа өөрчлөгдсөнгүй; сонгоотой хэвээр.' },
   stockTitle: 'Нөөц',
   variant: 'Хувилбар',

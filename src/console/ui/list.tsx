@@ -16,7 +16,7 @@ import { type Paged, Pager } from './table.tsx'
 export const LoadedList = <List extends Paged & { readonly data: readonly unknown[]; readonly limit: number }>({
   of,
   query,
-  isFiltered,
+  isFiltered = false,
   empty,
   notFound = c('nothingFoundText'),
   goesOn = false,
@@ -24,7 +24,7 @@ export const LoadedList = <List extends Paged & { readonly data: readonly unknow
 }: {
   of: Resource<List>
   query: Query
-  isFiltered: boolean
+  isFiltered?: boolean
   empty: ComponentChildren
   notFound?: string
   goesOn?: boolean

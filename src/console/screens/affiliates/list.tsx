@@ -8,8 +8,9 @@ import { c } from '../../lib/words/common.ts'
 import { Money, State } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { EditAffiliate, NewAffiliate } from './form.tsx'
 import { w } from './words.ts'
 
@@ -67,25 +68,20 @@ export default function Affiliates() {
         </>
       }
     >
-      <Loaded of={affiliates}>
-        {(list) =>
-          list.data.length === 0 && query.page === 1 ? (
-            <Empty icon="people" title={w('none')} text={w('noneText')} action={create} />
-          ) : (
-            <>
-              <p class="hint">{w('earningsHint')}</p>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => query.href({ edit: id, page })}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={affiliates} query={query} empty={<Empty icon="people" title={w('none')} text={w('noneText')} action={create} />}>
+        {(list) => (
+          <>
+            <p class="hint">{w('earningsHint')}</p>
+            <Table
+              caption={w('title')}
+              columns={columns()}
+              rows={list.data}
+              rowKey={({ id }) => id}
+              href={({ id }) => query.href({ edit: id, page })}
+            />
+          </>
+        )}
+      </LoadedList>
       {isNew ? (
         <FormDialog title={w('add')} onClose={close}>
           <NewAffiliate onSaved={onSaved} />

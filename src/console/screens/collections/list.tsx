@@ -6,9 +6,10 @@ import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Published } from './published.tsx'
 import { w } from './words.ts'
 
@@ -54,24 +55,21 @@ export default function Collections() {
         )
       }
     >
-      <Loaded of={collections}>
-        {(list) =>
-          list.data.length === 0 ? (
-            <Empty icon="tag" title={w('none')} text={w('noneText')} action={mayManage.value && create} />
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('collections', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={collections}
+        query={query}
+        empty={<Empty icon="tag" title={w('none')} text={w('noneText')} action={mayManage.value && create} />}
+      >
+        {(list) => (
+          <Table
+            caption={w('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => at('collections', id)}
+          />
+        )}
+      </LoadedList>
     </Page>
   )
 }

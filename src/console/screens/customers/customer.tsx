@@ -9,8 +9,9 @@ import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Facts, Money, Note, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
+import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
-import { Pager, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { Addresses } from './addresses.tsx'
 import { Cards } from './cards.tsx'
 import { Erase } from './erase.tsx'
@@ -103,29 +104,22 @@ function Orders({ of: { id } }: { of: Customer }) {
   useLive(['order.*'], orders.reload)
   return (
     <Section title={w('orders')}>
-      <Loaded of={orders}>
-        {(list) =>
-          list.data.length === 0 && query.page === 1 ? (
-            <Empty icon="orders" title={w('noOrders')} text={w('noOrdersText')} />
-          ) : (
-            <>
-              <Table
-                caption={w('theirOrders')}
-                rows={list.data}
-                rowKey={(order) => order.id}
-                href={(order) => at('orders', order.id)}
-                columns={[
-                  { key: 'number', title: w('order'), main: true, cell: (order) => `#${order.number}` },
-                  { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
-                  { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
-                  { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
-                ]}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={orders} query={query} goesOn empty={<Empty icon="orders" title={w('noOrders')} text={w('noOrdersText')} />}>
+        {(list) => (
+          <Table
+            caption={w('theirOrders')}
+            rows={list.data}
+            rowKey={(order) => order.id}
+            href={(order) => at('orders', order.id)}
+            columns={[
+              { key: 'number', title: w('order'), main: true, cell: (order) => `#${order.number}` },
+              { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
+              { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+              { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+            ]}
+          />
+        )}
+      </LoadedList>
     </Section>
   )
 }

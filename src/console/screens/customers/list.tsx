@@ -10,8 +10,9 @@ import { Money } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { NewCustomer } from './new.tsx'
 import { w } from './words.ts'
 
@@ -62,31 +63,24 @@ export default function Customers() {
       }
     >
       <Filters query={query} search={w('search')} filters={[{ name: 'email', label: w('email'), type: 'email' }]} />
-      <Loaded of={customers}>
-        {(list) =>
-          list.data.length === 0 && !q && !email && query.page === 1 ? (
-            <Empty
-              icon="people"
-              title={w('none')}
-              text={w('noneText')}
-              action={mayManage.value && <ButtonLink href={at('customers', 'import')}>{w('import')}</ButtonLink>}
-            />
-          ) : list.data.length === 0 ? (
-            <Empty icon="search" title={c('nothingFound')} text={w('guests')} />
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('customers', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
+      <LoadedList
+        of={customers}
+        query={query}
+        isFiltered={!!q || !!email}
+        empty={
+          <Empty
+            icon="people"
+            title={w('none')}
+            text={w('noneText')}
+            action={mayManage.value && <ButtonLink href={at('customers', 'import')}>{w('import')}</ButtonLink>}
+          />
         }
-      </Loaded>
+        notFound={w('guests')}
+      >
+        {(list) => (
+          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('customers', id)} />
+        )}
+      </LoadedList>
       {isNew && mayManage.value && (
         <FormDialog title={w('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
           <NewCustomer onMade={({ id }) => route(at('customers', id), true)} />

@@ -9,8 +9,9 @@ import { at } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { discountState, stateTone } from './discount.domain.ts'
 import { w } from './words.ts'
 
@@ -62,24 +63,11 @@ export default function Discounts() {
         </>
       }
     >
-      <Loaded of={discounts}>
-        {(list) =>
-          list.data.length === 0 && query.page === 1 ? (
-            <Empty icon="tag" title={w('none')} text={w('noneText')} action={create} />
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('discounts', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={discounts} query={query} empty={<Empty icon="tag" title={w('none')} text={w('noneText')} action={create} />}>
+        {(list) => (
+          <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('discounts', id)} />
+        )}
+      </LoadedList>
     </Page>
   )
 }

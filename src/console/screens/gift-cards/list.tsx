@@ -7,8 +7,9 @@ import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Money, Note, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { cardState, cardTone } from './card.domain.ts'
 import { Issue } from './issue.tsx'
 import { w } from './words.ts'
@@ -58,29 +59,28 @@ export default function GiftCards() {
           {w('ofOne')} <a href={at('customers', customerId)}>{w('toCustomer')}</a> · <a href={at('gift-cards')}>{w('showAll')}</a>
         </Note>
       )}
-      <Loaded of={cards}>
-        {(list) =>
-          list.data.length === 0 && query.page === 1 ? (
-            <Empty
-              icon="gift"
-              title={w('none')}
-              text={w('noneText')}
-              action={mayManage.value && <ButtonLink href={query.href({ new: '1' })}>{w('issue')}</ButtonLink>}
-            />
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('gift-cards', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
+      <LoadedList
+        of={cards}
+        query={query}
+        empty={
+          <Empty
+            icon="gift"
+            title={w('none')}
+            text={w('noneText')}
+            action={mayManage.value && <ButtonLink href={query.href({ new: '1' })}>{w('issue')}</ButtonLink>}
+          />
         }
-      </Loaded>
+      >
+        {(list) => (
+          <Table
+            caption={w('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => at('gift-cards', id)}
+          />
+        )}
+      </LoadedList>
       {query.of['new'] && mayManage.value && (
         <Issue
           customerId={query.of['customer'] ?? customerId}

@@ -87,7 +87,13 @@ export default function Orders() {
           {w('ofCustomer')} · <a href={query.href({ customerId: undefined })}>{w('allCustomers')}</a>
         </Note>
       )}
-      <LoadedList of={orders} query={query} isFiltered={isFiltered} empty={<Empty icon="orders" title={w('none')} text={w('noneText')} />}>
+      <LoadedList
+        of={orders}
+        query={query}
+        isFiltered={isFiltered}
+        goesOn={!asked.q}
+        empty={<Empty icon="orders" title={w('none')} text={w('noneText')} />}
+      >
         {(list) => (
           <Table caption={w('title')} columns={columns()} rows={list.data} rowKey={({ id }) => id} href={({ id }) => at('orders', id)} />
         )}

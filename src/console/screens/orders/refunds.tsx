@@ -11,8 +11,9 @@ import { c, stateName } from '../../lib/words/common.ts'
 import { Money, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { maySettle } from './refund.domain.ts'
 import { SettleDialog } from './settle.tsx'
 import { w } from './words.ts'
@@ -72,28 +73,23 @@ export default function Refunds() {
       }
     >
       <Filters query={query} filters={[{ name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) }]} />
-      <Loaded of={refunds}>
-        {(list) =>
-          list.data.length === 0 ? (
-            status ? (
-              <Empty icon="check" title={c('nothingFound')} text={w('refundsNothing')} />
-            ) : (
-              <Empty icon="money" title={w('refundsNone')} text={w('refundsNoneText')} />
-            )
-          ) : (
-            <>
-              <Table
-                caption={w('refunds')}
-                columns={columns}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ orderId }) => at('orders', orderId)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={refunds}
+        query={query}
+        isFiltered={status !== undefined}
+        empty={<Empty icon="money" title={w('refundsNone')} text={w('refundsNoneText')} />}
+        notFound={w('refundsNothing')}
+      >
+        {(list) => (
+          <Table
+            caption={w('refunds')}
+            columns={columns}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ orderId }) => at('orders', orderId)}
+          />
+        )}
+      </LoadedList>
       {settled && (
         <SettleDialog
           refund={settled}

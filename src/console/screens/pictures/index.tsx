@@ -10,9 +10,9 @@ import { c } from '../../lib/words/common.ts'
 import { Copyable, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page, Section } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
-import { Pager } from '../../ui/table.tsx'
 import { Uploads } from '../../ui/uploads.tsx'
 import { sizeOf } from './dialog.tsx'
 import { w } from './words.ts'
@@ -59,40 +59,33 @@ export default function Pictures() {
           <Uploads label={w('add')} onDone={() => pictures.reload()} />
         </Section>
       )}
-      <Loaded of={pictures}>
-        {(list) =>
-          list.data.length === 0 ? (
-            <Empty icon="upload" title={w('none')} text={w('noneText')} />
-          ) : (
-            <>
-              <ul class="gallery" aria-label={w('title')}>
-                {list.data.map((one) => (
-                  <li key={one.id} class="card tile">
-                    <a
-                      href={ownPicture(one.url) ?? one.url}
-                      target="_blank"
-                      rel="noreferrer"
-                      aria-label={`${w('open')}: ${moment(one.createdAt)}`}
-                    >
-                      <Picture url={one.url} large />
-                    </a>
-                    <small class="faint">
-                      <When at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
-                    </small>
-                    <span class="row tight">
-                      <Copyable text={one.url} label={w('address')} />
-                      {mayManage.value && (
-                        <Button kind="quiet" icon="close" label={w('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
-                      )}
-                    </span>
-                  </li>
-                ))}
-              </ul>
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={pictures} query={query} empty={<Empty icon="upload" title={w('none')} text={w('noneText')} />}>
+        {(list) => (
+          <ul class="gallery" aria-label={w('title')}>
+            {list.data.map((one) => (
+              <li key={one.id} class="card tile">
+                <a
+                  href={ownPicture(one.url) ?? one.url}
+                  target="_blank"
+                  rel="noreferrer"
+                  aria-label={`${w('open')}: ${moment(one.createdAt)}`}
+                >
+                  <Picture url={one.url} large />
+                </a>
+                <small class="faint">
+                  <When at={one.createdAt} /> · {sizeOf(one)} · {bytes(one.bytes)}
+                </small>
+                <span class="row tight">
+                  <Copyable text={one.url} label={w('address')} />
+                  {mayManage.value && (
+                    <Button kind="quiet" icon="close" label={w('remove', { at: moment(one.createdAt) })} onPress={() => remove(one)} />
+                  )}
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </LoadedList>
     </Page>
   )
 }

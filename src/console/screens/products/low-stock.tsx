@@ -7,8 +7,9 @@ import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { w } from './words.ts'
 
 type Low = Schema<'LowStock'>
@@ -49,24 +50,17 @@ export default function LowStock() {
         )
       }
     >
-      <Loaded of={low}>
-        {(list) =>
-          list.data.length === 0 ? (
-            <Empty icon="check" title={w('noLow')} text={w('noLowText')} />
-          ) : (
-            <>
-              <Table
-                caption={w('lowTitle')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ variantId }) => variantId}
-                href={({ productId, variantId }) => at('products', productId, 'variants', variantId, 'stock')}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={low} query={query} empty={<Empty icon="check" title={w('noLow')} text={w('noLowText')} />}>
+        {(list) => (
+          <Table
+            caption={w('lowTitle')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ variantId }) => variantId}
+            href={({ productId, variantId }) => at('products', productId, 'variants', variantId, 'stock')}
+          />
+        )}
+      </LoadedList>
     </Page>
   )
 }

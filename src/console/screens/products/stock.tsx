@@ -9,8 +9,9 @@ import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Facts, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { StockForm } from './stock-form.tsx'
 import { w } from './words.ts'
 
@@ -88,18 +89,9 @@ export default function Stock() {
       </Loaded>
       {!product.error.value && (
         <Section title={w('history')} hint={w('historyHint')}>
-          <Loaded of={history}>
-            {(list) =>
-              list.data.length === 0 ? (
-                <Empty icon="clock" title={w('noHistory')} text={w('noHistoryText')} />
-              ) : (
-                <>
-                  <Table caption={w('when')} columns={columns()} rows={list.data} rowKey={({ id }) => id} />
-                  <Pager of={list} query={query} />
-                </>
-              )
-            }
-          </Loaded>
+          <LoadedList of={history} query={query} empty={<Empty icon="clock" title={w('noHistory')} text={w('noHistoryText')} />}>
+            {(list) => <Table caption={w('when')} columns={columns()} rows={list.data} rowKey={({ id }) => id} />}
+          </LoadedList>
         </Section>
       )}
     </Page>

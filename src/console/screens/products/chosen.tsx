@@ -108,65 +108,68 @@ export function useChoosing(onChanged: () => unknown): Choosing {
   }, [])
 }
 
-/** What is done with several: one after the other, with how far it is, and what was refused. */
+/** What is done with several: one after the other, with how far it is. */
 export function Chosen({ of: { chosen, told, failed, set }, here }: { of: Choosing; here: readonly Product[] }) {
   const isAll = here.every(({ id }) => chosen.value.has(id))
   const count = chosen.value.size
   return (
-    <>
-      <div class="chosen row" role="group" aria-label={w('chosenGroup')}>
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isAll}
-            onChange={({ currentTarget: { checked } }) => {
-              chosen.value = checked
-                ? withAll(chosen.value, here)
-                : without(
-                    chosen.value,
-                    here.map(({ id }) => id),
-                  )
-            }}
-          />
-          <span>{w('chooseAll')}</span>
-        </label>
-        {count > 0 && (
-          <>
-            <strong>{w('chosen', { n: count })}</strong>
-            {productStatuses.map((status) => (
-              <Button key={status} disabled={told.value !== ''} onPress={() => set(status)}>
-                {w(`set.${status}`)}
-              </Button>
-            ))}
-            <Button
-              kind="quiet"
-              onPress={() => {
-                chosen.value = new Map()
-                failed.value = []
-              }}
-            >
-              {w('chooseNone')}
+    <div class="chosen row" role="group" aria-label={w('chosenGroup')}>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={isAll}
+          onChange={({ currentTarget: { checked } }) => {
+            chosen.value = checked
+              ? withAll(chosen.value, here)
+              : without(
+                  chosen.value,
+                  here.map(({ id }) => id),
+                )
+          }}
+        />
+        <span>{w('chooseAll')}</span>
+      </label>
+      {count > 0 && (
+        <>
+          <strong>{w('chosen', { n: count })}</strong>
+          {productStatuses.map((status) => (
+            <Button key={status} disabled={told.value !== ''} onPress={() => set(status)}>
+              {w(`set.${status}`)}
             </Button>
-          </>
-        )}
-        <span role="status">{told.value}</span>
-      </div>
-      {failed.value.length > 0 && (
-        <div class="problem" role="alert">
-          <div class="stack">
-            <strong>{w('notChanged', { n: failed.value.length })}</strong>
-            <ul class="stack">
-              {failed.value.map(({ product, error }) => (
-                <li key={product.id}>
-                  <bdi class="cut">{product.title}</bdi>
-                  <ProblemText error={error} />
-                </li>
-              ))}
-            </ul>
-            <Button onPress={() => (failed.value = [])}>{c('close')}</Button>
-          </div>
-        </div>
+          ))}
+          <Button
+            kind="quiet"
+            onPress={() => {
+              chosen.value = new Map()
+              failed.value = []
+            }}
+          >
+            {w('chooseNone')}
+          </Button>
+        </>
       )}
-    </>
+      <span role="status">{told.value}</span>
+    </div>
+  )
+}
+
+/** What was refused, whatever the list shows by then. */
+export function NotChanged({ of: { failed } }: { of: Choosing }) {
+  if (failed.value.length === 0) return null
+  return (
+    <div class="problem" role="alert">
+      <div class="stack">
+        <strong>{w('notChanged', { n: failed.value.length })}</strong>
+        <ul class="stack">
+          {failed.value.map(({ product, error }) => (
+            <li key={product.id}>
+              <bdi class="cut">{product.title}</bdi>
+              <ProblemText error={error} />
+            </li>
+          ))}
+        </ul>
+        <Button onPress={() => (failed.value = [])}>{c('close')}</Button>
+      </div>
+    </div>
   )
 }

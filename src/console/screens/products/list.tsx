@@ -10,7 +10,7 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { Choose, Chosen, useChoosing } from './chosen.tsx'
+import { Choose, Chosen, NotChanged, useChoosing } from './chosen.tsx'
 import { columns, type Product, productStatuses } from './columns.tsx'
 import { w } from './words.ts'
 
@@ -61,6 +61,7 @@ export default function Products() {
           { name: 'sku', label: w('sku') },
         ]}
       />
+      <NotChanged of={choosing} />
       <LoadedList
         of={products}
         query={query}

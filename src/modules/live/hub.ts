@@ -7,6 +7,7 @@ import { createListener, type Ending, type Listener, type Viewer } from './liste
 import type { Places } from './places.ts'
 import { read, type Told, type ToldPage } from './reading.ts'
 import type { LiveStore } from './store.ts'
+import { createTurns } from './turns.ts'
 
 /** Streams that a process keeps open. */
 export type Bounds = { readonly ofAccount: number; readonly ofShop: number; readonly ofAll: number }
@@ -42,6 +43,7 @@ type Given = Pick<Deps, 'db' | 'clock' | 'log'> & {
   readonly places: Places
   /** Calls what it is given now and then, until that is ended. */
   readonly every: (ms: number, tick: () => void) => () => void
+  readonly sleep: (ms: number) => Promise<void>
   readonly most?: Bounds
 }
 export type LiveHub = ReturnType<typeof createHub>
@@ -54,7 +56,7 @@ const textOf = ({ name, data }: LiveEvent, id: string | undefined): string =>
  * The streams of a process. One reader reads what was committed, by whatever process, while somebody listens, and each is told what is theirs. Nothing is
  * asked of those who write: see db/tailing.ts.
  */
-export function createHub({ db, clock, log, liveStore: store, places, every, most = bounds }: Given) {
+export function createHub({ db, clock, log, liveStore: store, places, every, sleep, most = bounds }: Given) {
   const open = new Set<Held>()
   const byShop = new Map<string | undefined, Set<Held>>()
   const accounts = new Map<string, number>()
@@ -128,27 +130,25 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
     }
   }
 
-  let lastRead: Promise<unknown> = Promise.resolve()
-  /** One page of the past at a time, whoever asks for it: others have the thread between two. */
-  function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-    const asked = lastRead.then(ask)
-    lastRead = asked.catch(() => undefined).then(() => new Promise<void>((resume) => setImmediate(resume)))
-    return asked
-  }
+  /** Of the past a page at a time: those of a shop take turns with those of others, and operators each by themselves. */
+  const turns = createTurns({ now: clock.monotonic, sleep })
 
   /** Tells of what was between a place and another. */
   async function catchUp(listener: Listener, from: string, until: string): Promise<void> {
-    const { shopId, seesCatalog } = listener.viewer
+    const { shopId, accountId, seesCatalog } = listener.viewer
     const readers = { shopId, hears: (of: string) => of === shopId, operators: shopId === undefined }
     const idOf = idsOnce()
     try {
       let at = from
       for (let rows = 0; rows < rowsToResumeMax && !listener.isOver(); ) {
         const here = at
-        const found = await inTurn(async () => {
+        const found = await turns.run(shopId ?? accountId, async () => {
+          // Who has gone while they waited costs nothing more.
+          if (listener.isOver()) return undefined
           const page = await store.since(here, { until, limit: rowsAtOnce, notBefore: notBefore() })
           return page && { page, told: (await read(store, page, readers)).told }
         })
+        if (listener.isOver()) return
         if (!found) break
         const { page, told } = found
         const chunk = chunkOf(told, seesCatalog, idOf)

@@ -358,7 +358,7 @@ describe('streams are bounded, and cheap', () => {
       ]),
     ) as unknown as typeof real
     const places = createPlaces({ keyring: deps.keyring, now: deps.clock.now })
-    const hub = createHub({ ...deps, liveStore, places, every: () => () => undefined, ...(most ? { most } : {}) })
+    const hub = createHub({ ...deps, liveStore, places, every: () => () => undefined, sleep: Bun.sleep, ...(most ? { most } : {}) })
     const follow = (shopId: string, accountId: string) =>
       following(
         new Response(

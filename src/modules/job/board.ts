@@ -6,7 +6,19 @@ import { openSchedule, type Schedule } from '../../core/schedule.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import { pick } from '../../lib/records.ts'
 import type { LiveDeps } from '../live/index.ts'
-import { errorText, holdMs, type JobStatus, leaseMs, lostError, rareMs, runsOf, stuckAfter, tellEveryMs, withRun } from './domain.ts'
+import {
+  errorText,
+  holdMs,
+  type JobStatus,
+  leaseMs,
+  lostError,
+  mergedRuns,
+  rareMs,
+  runsOf,
+  stuckAfter,
+  tellEveryMs,
+  withRun,
+} from './domain.ts'
 import type { JobRow, JobStore, Told } from './store.ts'
 
 /** What came of a run. SKIPPED: it was not one. */
@@ -44,6 +56,12 @@ const ended = (told: Told, run: JobRun): Told => ({
   ...run,
   succeededAt: run.result === 'OK' ? run.endedAt : told.succeededAt,
 })
+/** What this process tells of a job that each runs, with the runs of the others that are known. */
+function withOthers(told: Told, others: Told): Told {
+  const lastRuns = mergedRuns(runsOf(told), runsOf(others))
+  const [last] = lastRuns
+  return { ...told, ...(last && last.startedAt !== told.startedAt ? last : {}), lastRuns }
+}
 const busyMs = 60_000
 /** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
 const notedMs = 5_000
@@ -163,7 +181,11 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
       await aside(() =>
         db.write(
           async (tx) => {
-            for (const { name, entry, told } of news) await store.tell(tx, name, told, alone || isOfEach(entry) ? undefined : processName)
+            for (const { name, entry, told } of news) {
+              const row = isOfEach(entry) ? await store.find(tx, name) : undefined
+              const all = row ? { ...told, lastRuns: mergedRuns(runsOf(told), runsOf(row)) } : told
+              await store.tell(tx, name, all, alone || isOfEach(entry) ? undefined : processName)
+            }
           },
           { isolation: 'locking' },
         ),
@@ -363,7 +385,8 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
         const entry = jobTable[name]
         const pattern = patternOf(name, config)
         const schedule = job?.schedule ?? (pattern === undefined ? undefined : await openSchedule(pattern))
-        const told = job && isOurs(job) && hasBegun ? job.told : row ? toldOf(row) : nothingTold
+        const known = row ? toldOf(row) : nothingTold
+        const told = !(job && isOurs(job) && hasBegun) ? known : isOfEach(entry) ? withOthers(job.told, known) : job.told
         const [oldest] = job?.runs ?? []
         const runningSince = oldest?.at ?? told.runningSince
         const { stuckAfterMs } = pacesOf(entry, schedule, now)

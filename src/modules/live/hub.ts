@@ -9,7 +9,7 @@ import { read, type Told, type ToldPage } from './reading.ts'
 import type { LiveStore } from './store.ts'
 import { createTurns } from './turns.ts'
 
-/** Streams that a process keeps open. */
+/** Streams that a process keeps open; `ofAll` those of shops: merchants, whom anybody may become, keep no operator from theirs. */
 export type Bounds = { readonly ofAccount: number; readonly ofShop: number; readonly ofAll: number }
 export const bounds: Bounds = { ofAccount: 20, ofShop: 100, ofAll: 2_000 }
 
@@ -268,12 +268,15 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
   const ofShop = (shopId: string): number =>
     (byShop.get(shopId)?.size ?? 0) + joining.filter(({ listener }) => listener.viewer.shopId === shopId).length
 
+  const ofOperators = (): number =>
+    (byShop.get(undefined)?.size ?? 0) + joining.filter(({ listener }) => listener.viewer.shopId === undefined).length
+
   function refuse({ shopId, accountId }: Viewer): void {
     if (isStopping) throw new AppError('UNAVAILABLE', 'The server is stopping: try again', { retryAfterSeconds: drainRetrySeconds })
     const tooMany = (what: string) => new AppError('RATE_LIMITED', what, { retryAfterSeconds: fullRetrySeconds })
     if ((accounts.get(accountId) ?? 0) >= most.ofAccount) throw tooMany(`${most.ofAccount} streams of this account are open: close one`)
     if (shopId !== undefined && ofShop(shopId) >= most.ofShop) throw tooMany(`${most.ofShop} streams of this shop are open: close one`)
-    if (open.size + joining.length >= most.ofAll)
+    if (shopId !== undefined && open.size + joining.length - ofOperators() >= most.ofAll)
       throw new AppError('UNAVAILABLE', 'Too many streams are open: try again', { retryAfterSeconds: fullRetrySeconds })
   }
 

@@ -1,4 +1,3 @@
-import type { JobRun } from '../../../db/schema/jobs.ts'
 import type { Deps } from '../../core/deps.ts'
 import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../core/job-table.ts'
 import { aside } from '../../core/request.ts'
@@ -6,20 +5,9 @@ import { openSchedule, type Schedule } from '../../core/schedule.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import { pick } from '../../lib/records.ts'
 import type { LiveDeps } from '../live/index.ts'
-import {
-  errorText,
-  holdMs,
-  type JobStatus,
-  leaseMs,
-  lostError,
-  mergedRuns,
-  rareMs,
-  runsOf,
-  stuckAfter,
-  tellEveryMs,
-  withRun,
-} from './domain.ts'
+import { errorText, holdMs, type JobStatus, leaseMs, lostError, mergedRuns, rareMs, runsOf, stuckAfter, tellEveryMs } from './domain.ts'
 import type { JobRow, JobStore, Told } from './store.ts'
+import { ended, nothingTold, toldOf, withOthers } from './told.ts'
 
 /** What came of a run. SKIPPED: it was not one. */
 export type Outcome = { readonly result: 'OK' | 'SKIPPED' } | { readonly result: 'FAILED'; readonly error: unknown }
@@ -45,23 +33,6 @@ type Job = Runnable & {
   wasRequested: boolean
 }
 
-const nothingTold: Told = {
-  ...{ runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null, lastRuns: null, succeededAt: null },
-}
-const toldOf = (row: JobRow): Told =>
-  pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'lastRuns', 'succeededAt')
-/** What is told of a job once a run of it has ended. */
-const ended = (told: Told, run: JobRun): Told => ({
-  ...{ runningSince: null, lastRuns: withRun(runsOf(told), run) },
-  ...run,
-  succeededAt: run.result === 'OK' ? run.endedAt : told.succeededAt,
-})
-/** What this process tells of a job that each runs, with the runs of the others that are known. */
-function withOthers(told: Told, others: Told): Told {
-  const lastRuns = mergedRuns(runsOf(told), runsOf(others))
-  const [last] = lastRuns
-  return { ...told, ...(last && last.startedAt !== told.startedAt ? last : {}), lastRuns }
-}
 const busyMs = 60_000
 /** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
 const notedMs = 5_000

@@ -2,12 +2,12 @@ import type { Database } from '../../../db/engine.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import { createTally } from '../../lib/prometheus.ts'
+import { createTurns } from '../../lib/turns.ts'
 import { type LiveEvent, resumableMs } from './domain.ts'
 import { createListener, type Ending, type Listener, type Viewer } from './listener.ts'
 import type { Places } from './places.ts'
 import { read, type Told, type ToldPage } from './reading.ts'
 import type { LiveStore } from './store.ts'
-import { createTurns } from './turns.ts'
 
 /** Streams that a process keeps open; `ofAll` those of shops: merchants, whom anybody may become, keep no operator from theirs. */
 export type Bounds = { readonly ofAccount: number; readonly ofShop: number; readonly ofAll: number }
@@ -16,6 +16,8 @@ export const bounds: Bounds = { ofAccount: 20, ofShop: 100, ofAll: 2_000 }
 const rowsAtOnce = 500
 /** Of all shops, behind a place: whoever was away for longer than it takes to read so many loads anew. */
 const rowsToResumeMax = 200_000
+/** After a page of the past, at most: longer than one takes on any machine that answers. */
+const restMaxMs = 1_000
 const heartbeatMs = 15_000
 /** Whoever listens is asked for again this often; what cannot be asked for so long has ended. */
 const checkAfterMs = 25_000
@@ -130,19 +132,35 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     }
   }
 
-  /** Of the past a page at a time: those of a shop take turns with those of others, and operators each by themselves. */
-  const turns = createTurns({ now: clock.monotonic, sleep })
+  const endless = Number.POSITIVE_INFINITY
+  const turns = createTurns({
+    ...{ atOnce: 1, waitMaxMs: endless, waitingMax: endless, usualMs: 0, now: clock.monotonic },
+    full: () => new Error('whoever waits to be told of the past is refused nothing'),
+  })
+  /**
+   * Of the past a page at a time: shops take turns, the accounts of a shop among themselves, and operators each by themselves. After each there is a
+   * rest for as long as it took: others have the thread.
+   */
+  async function inTurn<T>({ shopId, accountId }: Viewer, ask: () => Promise<T>): Promise<T> {
+    const end = await turns.take([shopId ?? accountId, accountId])
+    const startedAt = clock.monotonic()
+    try {
+      return await ask()
+    } finally {
+      void sleep(Math.min(clock.monotonic() - startedAt, restMaxMs)).then(end)
+    }
+  }
 
   /** Tells of what was between a place and another. */
   async function catchUp(listener: Listener, from: string, until: string): Promise<void> {
-    const { shopId, accountId, seesCatalog } = listener.viewer
+    const { shopId, seesCatalog } = listener.viewer
     const readers = { shopId, hears: (of: string) => of === shopId, operators: shopId === undefined }
     const idOf = idsOnce()
     try {
       let at = from
       for (let rows = 0; rows < rowsToResumeMax && !listener.isOver(); ) {
         const here = at
-        const found = await turns.run(shopId ?? accountId, async () => {
+        const found = await inTurn(listener.viewer, async () => {
           // Who has gone while they waited costs nothing more.
           if (listener.isOver()) return undefined
           const page = await store.since(here, { until, limit: rowsAtOnce, notBefore: notBefore() })

@@ -1,6 +1,6 @@
-import type { Deps } from '../core/deps.ts'
 import { csvLine } from '../lib/csv-line.ts'
 import type { Table } from '../lib/csv-table.ts'
+import type { HttpDeps } from './deps.ts'
 import { streamed } from './streamed.ts'
 
 type Cell = string | number | null
@@ -38,11 +38,13 @@ export function csvAnswer<Row extends Readonly<Record<string, Cell>>>(
 }
 
 /**
- * Rows as a file to be saved, each piece of them read when it is sent.
- * @throws whatever the first piece throws, so that a refusal is one
+ * Rows of the instance's own as a file to be saved, each piece of them read when it is sent, in a turn of its own; until its end it holds a place
+ * among exports.
+ * @param name of the file, and what its place is of
+ * @throws AppError RATE_LIMITED while as many are under way as may; whatever the first piece throws, so that a refusal is one
  */
 export async function csvStream<Row>(
-  { log }: Pick<Deps, 'log'>,
+  { clock, log, exportSlots, exportShare }: Pick<HttpDeps, 'clock' | 'log' | 'exportSlots' | 'exportShare'>,
   { signal }: Pick<Request, 'signal'>,
   name: string,
   { header, linesOf }: Table<Row>,
@@ -51,11 +53,19 @@ export async function csvStream<Row>(
   const textOf = (lines: readonly (readonly Cell[])[]) => lines.map(csvLine).join('')
   async function* texts(first: IteratorResult<readonly Row[], void>): AsyncGenerator<string, void> {
     yield textOf([header])
-    for (let next = first; !next.done; next = await pieces.next()) yield textOf(next.value.flatMap(linesOf))
+    for (let next = first; !next.done; next = await following()) yield textOf(next.value.flatMap(linesOf))
   }
-  const all = texts(await pieces.next())
-  const body = streamed(() => all.next(), { log, list: name, signal, onLeave: () => pieces.return() })
-  return new Response(body, { headers: csvHeaders(name) })
+  const following = () => exportShare.run(() => pieces.next())
+  const onEnd = exportSlots.take(name, `of ${name}`)
+  signal.addEventListener('abort', onEnd, { once: true })
+  try {
+    const all = texts(await following())
+    const body = streamed(() => all.next(), { clock, log, list: name, signal, onEnd, onLeave: () => pieces.return() })
+    return new Response(body, { headers: csvHeaders(name) })
+  } catch (error) {
+    onEnd()
+    throw error
+  }
 }
 
 /** Of a file that is saved, and not shown. */

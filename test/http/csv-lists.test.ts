@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { parse } from 'csv-parse/sync'
 import { searchFills } from '../../db/schema/finding.ts'
+import { lendingApplications } from '../../db/schema/lending.ts'
 import { customers } from '../../db/schema/people.ts'
 import { orderNumbers } from '../../db/schema/selling.ts'
 import { createApp } from '../../src/app.ts'
@@ -92,7 +93,15 @@ async function fullShop(app: TestApp) {
     expect(picture.status).toBe(201)
   }
   const endpoint = await made('/webhook-endpoints', { url: 'https://hooks.example.com/a', events: ['order.confirmed'] })
+  const loan: typeof lendingApplications.$inferInsert = {
+    ...{ id: app.deps.newId('lendingApplication'), merchantId: store.id, cohort: 'US_COMPANY', tier: 'TIER_1_REFERRAL', status: 'DRAFT' },
+    ...{ requestedAmountUsd: null, requestedTermMonths: null, purposeCode: null, documentationCompleted: null, reason: null },
+    ...{ selectedTier1Partner: null, selectedTier2Partner: null, partnerExternalRef: null, submittedAt: null, decidedAt: null },
+    ...{ queuedAt: 0, createdBy: store.id, createdAt: 1, updatedAt: 1, version: 1 },
+  }
+  await app.deps.db.write(async (tx) => void (await tx.insert(lendingApplications).values(loan)))
   const paths: Record<string, string> = {
+    '/lending-application/:id': `/lending-application/${loan.id}`,
     ':customerId': customerId,
     '/product-v2/:id': `/product-v2/${lamp.id}`,
     ':variantId': variantId,
@@ -120,7 +129,9 @@ test('as CSV a list has what its pages have, in the order of keys, as a file tha
     expect([path, rowsOf(file).length]).toEqual([path, records.length])
   }
   // Nothing of these is made here.
-  expect(empty.sort()).toEqual(['/lending-application', '/v2/orders/drafts', '/v2/refunds', '/webhook-endpoints/:id/deliveries'].sort())
+  expect(empty.sort()).toEqual(
+    ['/lending-application/:id/documents', '/v2/orders/drafts', '/v2/refunds', '/webhook-endpoints/:id/deliveries'].sort(),
+  )
 })
 
 test('an order is a line, by number, with amounts in major units, and filters count', async () => {

@@ -123,6 +123,8 @@ export const sessionActions = ['session.started', 'session.ended', 'session.revo
 
 /** Of a list, the newest that are counted and reached by page; older ones by days, or by the export. */
 export const listedMax = 10_000
+/** Of several conditions that each hold for more rows than are counted: so many of the newest rows of one of them are looked at for the others. */
+export const lookedAtMax = 2 * listedMax
 
 /** What somebody looks for in the trail: an id or the id of a request, whole, or the beginning of the name of an action. */
 export type Sought = { readonly whole: string; readonly beginning: string | undefined }

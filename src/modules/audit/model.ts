@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { dayForm, fieldsOf, Instant, nullable, pageOf, pageQuery, text } from '../../http/schema.ts'
-import { listedMax, redacted } from './domain.ts'
+import { listedMax, lookedAtMax, redacted } from './domain.ts'
 
 const values = (when: string) =>
   nullable(
@@ -18,10 +18,17 @@ export const AuditRecord = t.Object(
   },
   { title: 'AuditRecord' },
 )
-export const AuditRecords = t.Object({
-  ...pageOf(AuditRecord).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: `There are more than \`total\`, which is ${listedMax}` })),
-})
+export const AuditRecords = t.Object(
+  {
+    ...pageOf(AuditRecord).properties,
+    totalCapped: t.Optional(
+      t.Literal(true, {
+        description: `There are more than \`total\`, which is ${listedMax}; or there may be, where only the newest ${lookedAtMax} rows of one filter were looked at`,
+      }),
+    ),
+  },
+  { 'x-texts-too': ['text/csv'] },
+)
 
 const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))
 const one = (description: string) => t.Optional(text(200, { minLength: 1, description }))

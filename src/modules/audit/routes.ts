@@ -5,7 +5,7 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { tableOfSchema } from '../../lib/csv-table.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { type AuditView, listedMax } from './domain.ts'
+import { type AuditView, listedMax, lookedAtMax } from './domain.ts'
 import { foundAudit, listAudit } from './index.ts'
 import { AuditRecord, AuditRecords, ListAudit } from './model.ts'
 
@@ -22,12 +22,12 @@ export const auditRoutes = (deps: HttpDeps) =>
     {
       access: 'superAdmin',
       query: ListAudit,
-      response: { 200: AuditRecords, ...errorResponses(401, 403) },
+      response: { 200: AuditRecords, ...errorResponses(401, 403, 429) },
       detail: {
         summary: 'Who did what',
         description:
           'Newest first: every change that a merchant, a key, an operator or a command made, failed logins, and limits that somebody met. `before` and `after` say what of the subject changed, without personal values and secrets. ' +
-          `Filters must all hold, and what \`q\` finds is found within them; \`from\` and \`to\` are days, inclusive, and both together span ${windowDaysMax} days at most. Up to ${listedMax} rows are counted and reached by page; as many are answered as CSV by \`accept: text/csv\`, newest first, whatever \`page\` and \`limit\` say. \`souk audit export\` has them all.`,
+          `Filters must all hold, and what \`q\` finds is found within them; \`from\` and \`to\` are days, inclusive, and both together span ${windowDaysMax} days at most. Up to ${listedMax} rows are counted and reached by page; as many are answered as CSV by \`accept: text/csv\`, newest first, whatever \`page\` and \`limit\` say. Of conditions that each hold for more rows than that, the newest ${lookedAtMax} of one of them are looked at for the others: \`totalCapped\` says so, and \`from\` and \`to\` reach older ones. \`souk audit export\` has them all.`,
       },
     },
   )

@@ -20,7 +20,6 @@ import {
   type Difference,
   hourMs,
   isTold,
-  listedMax,
   outsideRowsOf,
   outsideRowsPerHour,
   outsiders,
@@ -199,8 +198,8 @@ async function filterOf({ db }: Pick<Deps, 'db'>, { from, to, q, ...named }: Aud
 }
 
 /**
- * The audit trail, newest first. The newest rows are counted and reached by page, so that one costs the same of a thousand rows and of a
- * million.
+ * The audit trail, newest first. The newest rows are counted and reached by page, and of several conditions that each hold for very many
+ * rows the newest are looked at, so that one costs the same of a thousand rows and of a million.
  * @throws AppError INVALID for what is no day, and for a window that ends before it begins or is longer than a year
  */
 export async function listAudit(
@@ -210,8 +209,8 @@ export async function listAudit(
 ): Promise<Page<AuditView> & { totalCapped?: true }> {
   const filter = await filterOf(deps, query)
   if (!filter) return pageOf([], 0, slice)
-  const { rows, total } = await store.list(deps.db.read, filter, slice)
-  return { ...pageOf(rows.map(auditView), Math.min(total, listedMax), slice), ...(total > listedMax ? { totalCapped: true } : {}) }
+  const { rows, total, isCapped } = await store.list(deps.db.read, filter, slice)
+  return { ...pageOf(rows.map(auditView), total, slice), ...(isCapped ? { totalCapped: true } : {}) }
 }
 
 const exportedAtOnce = 500

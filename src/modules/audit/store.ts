@@ -4,7 +4,7 @@ import { insertOf } from '../../../db/prepared.ts'
 import { auditLog, auditRetention, users } from '../../../db/schema/people.ts'
 import { idPrefixes } from '../../lib/ids.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type AuditEntry, type AuditRow, listedMax, outsideActions, type Sought, sessionActions } from './domain.ts'
+import { type AuditEntry, type AuditRow, listedMax, lookedAtMax, outsideActions, type Sought, sessionActions } from './domain.ts'
 
 /** What a list is narrowed by. `since` and `until` in milliseconds, the latter excluded. */
 export type AuditFilter = { [Name in 'actor' | 'action' | 'subject' | 'shopId']?: string | undefined } & {
@@ -15,13 +15,13 @@ export type AuditFilter = { [Name in 'actor' | 'action' | 'subject' | 'shopId']?
 }
 /** A part of a list: by its place, or what comes after a row. */
 type Part = { limit: number; offset?: number; after?: Pick<AuditRow, 'at' | 'id'> | undefined }
+/** `isCut`: it leaves out rows that are older than all that are looked at. */
+type Condition = { readonly where: SQL | undefined; readonly isCut: boolean }
 /**
  * How rows are found: by one condition, or by several of which one must hold, each with an index, and with those of which there is none
  * here. Any number of actions counts as one condition, where order does not matter.
  */
-type Plan =
-  | { readonly where: SQL | undefined }
-  | { readonly ways: readonly SQL[]; readonly actions: readonly string[]; readonly rest: SQL | undefined }
+type Plan = Condition | { readonly ways: readonly SQL[]; readonly actions: readonly string[]; readonly rest: SQL | undefined }
 
 const insert = insertOf(auditLog)
 const named = ['subject', 'actor', 'shopId', 'action'] as const
@@ -98,11 +98,12 @@ export const auditStore = {
       .limit(1)
     return rows.length > 0
   },
-  /** A page of rows, newest first, and how many there are, counted up to one more than `listedMax`. */
-  async list(read: Reader, filter: AuditFilter, { limit, offset }: Slice): Promise<{ rows: AuditRow[]; total: number }> {
+  /** A page of rows, newest first, and how many there are, up to `listedMax`; `isCapped`: there are more, or may be. */
+  async list(read: Reader, filter: AuditFilter, { limit, offset }: Slice): Promise<{ rows: AuditRow[]; total: number; isCapped: boolean }> {
     const plan = await planOf(read, filter)
     const total = await countOf(read, plan)
-    return { rows: offset >= listedMax ? [] : await partOf(read, plan, { limit, offset }), total }
+    const rows = offset >= Math.min(total, listedMax) ? [] : await partOf(read, plan, { limit, offset })
+    return { rows, total: Math.min(total, listedMax), isCapped: total > listedMax || ('where' in plan && plan.isCut) }
   },
   /** The newest rows, up to `listedMax`, in pieces of so many. */
   async *pieces(read: Reader, filter: AuditFilter, limit: number): AsyncGenerator<AuditRow[], void> {
@@ -160,31 +161,35 @@ async function actionsThatBegin(read: Reader, beginning: string): Promise<string
   return rows.map(({ name }) => name)
 }
 
-const soughtIn = ['actor', 'subject', 'shopId', 'requestId'] as const
+const soughtIn: readonly ('actor' | 'subject' | 'shopId' | 'requestId')[] = ['actor', 'subject', 'shopId', 'requestId']
 const newestFirst = [desc(auditLog.at), desc(auditLog.id)]
 
 /**
- * How the rows of a filter are found. Of what is sought alone none is looked at in vain. Beside a filter that finds no more than are counted it is that
- * one's rows that are gone through, else those of what is sought: where both are of very many rows and few are of both, most are looked at in vain.
+ * How the rows of a filter are found, so that whatever the trail holds no more than `lookedAtMax` of them are looked at in vain. Beside a filter
+ * it is that one's rows that are gone through; those of what is sought where these are few and the filter's are not.
  */
 async function planOf(read: Reader, { sought, ...filter }: AuditFilter): Promise<Plan> {
-  if (!sought) return { where: await conditionOf(read, filter) }
-  const { whole, beginning } = sought
+  const open = sought && openTo(filter, sought)
+  if (!open) return narrowed(read, filter)
+  const { whole, beginning } = open
   const actions = beginning === undefined ? [] : await actionsThatBegin(read, beginning)
+  const found = { ways: open.columns.map((name) => eq(auditLog[name], whole)), actions }
+  const days = withinDays(filter)
   const given = named.filter((name) => filter[name] !== undefined)
-  if (given.length > 0) {
-    const where = await conditionOf(read, filter)
-    if ((await countUpTo(read, where)) <= listedMax) {
-      const somewhere = soughtIn.map((name) => sql`coalesce(${auditLog[name]}, '') = ${whole}`)
-      const ofActions = actions.length > 0 ? [sql`coalesce(${auditLog.action}, '') in ${actions}`] : []
-      return { where: and(where, or(...somewhere, ...ofActions)) }
-    }
-  }
-  return {
-    ways: soughtIn.map((name) => eq(auditLog[name], whole)),
-    actions,
-    rest: and(...given.map((name) => sql`coalesce(${auditLog[name]}, '') = ${filter[name]}`), withinDays(filter)),
-  }
+  if (given.length === 0) return { ...found, rest: days }
+  const somewhere = open.columns.map((name) => sql`coalesce(${auditLog[name]}, '') = ${whole}`)
+  const ofActions = actions.length > 0 ? [sql`coalesce(${auditLog.action}, '') in ${actions}`] : []
+  const plan = await narrowed(read, filter, or(...somewhere, ...ofActions))
+  if (!plan.isCut || (await countOf(read, { ...found, rest: days })) > listedMax) return plan
+  return { ...found, rest: and(...given.map((name) => sql`coalesce(${auditLog[name]}, '') = ${filter[name]}`), days) }
+}
+
+/** Where what is sought may stand beside a filter: in no column that is held to something else. Undefined: in every row of the filter. */
+function openTo(filter: AuditFilter, { whole, beginning }: Sought): (Sought & { readonly columns: typeof soughtIn }) | undefined {
+  const isAction = beginning !== undefined && filter.action?.startsWith(beginning) === true
+  if (isAction || soughtIn.some((name) => name !== 'requestId' && filter[name] === whole)) return undefined
+  const columns = soughtIn.filter((name) => name === 'requestId' || filter[name] === undefined)
+  return { whole, beginning: filter.action === undefined ? beginning : undefined, columns }
 }
 
 const countOf = async (read: Reader, plan: Plan): Promise<number> => {
@@ -242,19 +247,26 @@ async function countUpTo(read: Reader, where: SQL | undefined): Promise<number> 
 
 /**
  * The condition of a filter, in which the index that narrows most is the one that is used: an engine cannot know that an action is in
- * every second row and a person in ten of a million.
+ * every second row and a person in ten of a million. Where that one's rows are very many, and not all of them match, it is the newest of them
+ * that are looked at.
  */
-async function conditionOf(read: Reader, filter: AuditFilter): Promise<SQL | undefined> {
+async function narrowed(read: Reader, filter: AuditFilter, sought?: SQL): Promise<Condition> {
   const given = named.flatMap((name) => (filter[name] === undefined ? [] : [{ column: auditLog[name], value: filter[name] }]))
   const days = withinDays(filter)
-  if (given.length < 2) return and(...given.map(({ column, value }) => eq(column, value)), days)
+  if (given.length === 0 || (given.length === 1 && !sought))
+    return { where: and(...given.map(({ column, value }) => eq(column, value)), days), isCut: false }
   const counted = []
   for (const one of given) counted.push({ ...one, rows: await countUpTo(read, and(eq(one.column, one.value), days)) })
   const [narrowest, ...others] = counted.sort((a, b) => a.rows - b.rows)
+  const way = and(narrowest && eq(narrowest.column, narrowest.value), days)
+  const cutAt = narrowest && narrowest.rows > listedMax ? await nthNewest(read, way, lookedAtMax) : undefined
   // Of an expression there is no index.
-  return and(
-    narrowest && eq(narrowest.column, narrowest.value),
-    ...others.map(({ column, value }) => sql`coalesce(${column}, '') = ${value}`),
-    days,
-  )
+  const rest = others.map(({ column, value }) => sql`coalesce(${column}, '') = ${value}`)
+  return { where: and(way, cutAt === undefined ? undefined : gt(auditLog.at, cutAt), ...rest, sought), isCut: cutAt !== undefined }
+}
+
+/** When the row was that so many are newer than, of those that an index finds; undefined: there are no more. */
+async function nthNewest(read: Reader, way: SQL | undefined, rows: number): Promise<number | undefined> {
+  const [row] = await read.select({ at: auditLog.at }).from(auditLog).where(way).orderBy(desc(auditLog.at)).limit(1).offset(rows)
+  return row?.at
 }

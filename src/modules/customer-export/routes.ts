@@ -37,13 +37,14 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
  * @param leave gives back the place among exports
  */
 function sent(
-  { log }: Pick<HttpDeps, 'log'>,
+  { clock, log }: Pick<HttpDeps, 'clock' | 'log'>,
   { signal }: Pick<Request, 'signal'>,
   customerId: string,
   pieces: AsyncGenerator<string, void>,
   leave: () => void,
 ): Response {
-  const body = streamed(() => pieces.next(), { log, list: 'customer', signal, onEnd: leave, onLeave: () => pieces.return() })
+  const options = { clock, log, list: 'customer', signal, onEnd: leave, onLeave: () => pieces.return() }
+  const body = streamed(() => pieces.next(), options)
   return new Response(body, {
     headers: {
       'content-type': 'application/json',

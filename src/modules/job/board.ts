@@ -1,4 +1,3 @@
-import type { JobRun } from '../../../db/schema/jobs.ts'
 import type { Deps } from '../../core/deps.ts'
 import { idleBecause, isOfEach, type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../../core/job-table.ts'
 import { aside } from '../../core/request.ts'
@@ -6,8 +5,9 @@ import { openSchedule, type Schedule } from '../../core/schedule.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import { pick } from '../../lib/records.ts'
 import type { LiveDeps } from '../live/index.ts'
-import { errorText, holdMs, type JobStatus, leaseMs, lostError, rareMs, runsOf, stuckAfter, tellEveryMs, withRun } from './domain.ts'
+import { errorText, holdMs, type JobStatus, leaseMs, lostError, mergedRuns, rareMs, runsOf, stuckAfter, tellEveryMs } from './domain.ts'
 import type { JobRow, JobStore, Told } from './store.ts'
+import { ended, nothingTold, toldOf, withOthers } from './told.ts'
 
 /** What came of a run. SKIPPED: it was not one. */
 export type Outcome = { readonly result: 'OK' | 'SKIPPED' } | { readonly result: 'FAILED'; readonly error: unknown }
@@ -33,17 +33,6 @@ type Job = Runnable & {
   wasRequested: boolean
 }
 
-const nothingTold: Told = {
-  ...{ runningSince: null, startedAt: null, endedAt: null, durationMs: null, result: null, error: null, lastRuns: null, succeededAt: null },
-}
-const toldOf = (row: JobRow): Told =>
-  pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'lastRuns', 'succeededAt')
-/** What is told of a job once a run of it has ended. */
-const ended = (told: Told, run: JobRun): Told => ({
-  ...{ runningSince: null, lastRuns: withRun(runsOf(told), run) },
-  ...run,
-  succeededAt: run.result === 'OK' ? run.endedAt : told.succeededAt,
-})
 const busyMs = 60_000
 /** A run that takes longer is noted in its row at once, for other processes and for whoever starts after a crash. Of shorter ones a commit each would be too much. */
 const notedMs = 5_000
@@ -163,7 +152,11 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
       await aside(() =>
         db.write(
           async (tx) => {
-            for (const { name, entry, told } of news) await store.tell(tx, name, told, alone || isOfEach(entry) ? undefined : processName)
+            for (const { name, entry, told } of news) {
+              const row = isOfEach(entry) ? await store.find(tx, name) : undefined
+              const all = row ? { ...told, lastRuns: mergedRuns(runsOf(told), runsOf(row)) } : told
+              await store.tell(tx, name, all, alone || isOfEach(entry) ? undefined : processName)
+            }
           },
           { isolation: 'locking' },
         ),
@@ -363,7 +356,8 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
         const entry = jobTable[name]
         const pattern = patternOf(name, config)
         const schedule = job?.schedule ?? (pattern === undefined ? undefined : await openSchedule(pattern))
-        const told = job && isOurs(job) && hasBegun ? job.told : row ? toldOf(row) : nothingTold
+        const known = row ? toldOf(row) : nothingTold
+        const told = !(job && isOurs(job) && hasBegun) ? known : isOfEach(entry) ? withOthers(job.told, known) : job.told
         const [oldest] = job?.runs ?? []
         const runningSince = oldest?.at ?? told.runningSince
         const { stuckAfterMs } = pacesOf(entry, schedule, now)

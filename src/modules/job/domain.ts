@@ -23,16 +23,26 @@ const oldErrorLengthMax = 200
 
 /** The runs that are kept of a job, the newest first, once another one has ended. */
 export function withRun(runs: readonly JobRun[], run: JobRun): JobRun[] {
-  const all = [run, ...runs].map((one) => ({ ...one, error: one.error?.slice(0, oldErrorLengthMax) ?? null }))
+  return keptOf([run, ...runs])
+}
+
+/** The runs that are kept of a job that each process runs: those of all, the newest first. */
+export function mergedRuns(...lists: readonly (readonly JobRun[])[]): JobRun[] {
+  const once = new Map(lists.flat().map((run) => [`${run.startedAt} ${run.endedAt} ${run.result}`, run]))
+  return keptOf([...once.values()].sort((a, b) => b.startedAt - a.startedAt))
+}
+
+function keptOf(runs: readonly JobRun[]): JobRun[] {
+  const all = runs.map((one) => ({ ...one, error: one.error?.slice(0, oldErrorLengthMax) ?? null }))
   const wrong = all.slice(runsKept.last).filter(({ result }) => result !== 'OK')
   return [...all.slice(0, runsKept.last), ...wrong.slice(0, runsKept.wrong)]
 }
 
 type Noted = { readonly [Name in keyof JobRun]: JobRun[Name] | null } & { readonly lastRuns: readonly JobRun[] | null }
-/** The runs that a row has, the last one first: a process of an older version notes that one alone. */
+/** The runs that a row has, the newest first: a process of an older version notes its last one alone. */
 export function runsOf({ startedAt, endedAt, durationMs, result, error, lastRuns }: Noted): readonly JobRun[] {
   const runs = lastRuns ?? []
-  if (startedAt === null || result === null || runs[0]?.startedAt === startedAt) return runs
+  if (startedAt === null || result === null || runs.some((run) => run.startedAt === startedAt)) return runs
   return withRun(runs, { startedAt, endedAt, durationMs, result, error })
 }
 

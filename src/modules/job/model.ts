@@ -32,7 +32,7 @@ export const JobRecord = t.Object(
     lastRun: nullable(JobRun),
     lastRuns: t.Array(JobRun, {
       maxItems: runsKept.last + runsKept.wrong,
-      description: `The last ${runsKept.last} runs, the newest first, and up to ${runsKept.wrong} from before that were not \`OK\`; an \`error\` of them in short.`,
+      description: `The last ${runsKept.last} runs, the newest first, and up to ${runsKept.wrong} from before that were not \`OK\`; an \`error\` of them in short. Of a job that each process runs they are of all processes, those of others as of a minute ago.`,
     }),
     lastSuccessAt: Time,
     runningSince: Time,

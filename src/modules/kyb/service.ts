@@ -76,6 +76,16 @@ export const approvedCohortOf = (
   from?: Pick<Reader, 'first'>,
 ): Promise<KybCohort | undefined> => kybStore.approvedCohort(merchantId, from)
 
+/**
+ * What the businesses of merchants are called, by their ids; those whose record is neither pending nor approved are left out.
+ * @param from a transaction, inside a write
+ */
+export const legalNamesOf = (
+  { kybStore }: Pick<KybDeps, 'kybStore'>,
+  merchantIds: readonly string[],
+  from?: Pick<Reader, 'select'>,
+): Promise<Map<string, string>> => kybStore.legalNames(merchantIds, from)
+
 /** A page of everybody's records, newest first unless the oldest are asked for. */
 export async function listKyb(
   { kybStore }: KybDeps,

@@ -38,6 +38,14 @@ export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
   async approvedCohort(merchantId: string, from: Pick<Reader, 'first'> = read): Promise<KybCohort | undefined> {
     return (await from.first(approvedCohort, { merchantId }))?.cohort
   },
+  /** What the businesses of these merchants are called, by the ids of those whose record is live. */
+  async legalNames(merchantIds: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Map<string, string>> {
+    const rows = await from
+      .select({ merchantId: kybRecords.merchantId, legalName: kybRecords.legalName })
+      .from(kybRecords)
+      .where(and(inArray(kybRecords.merchantId, [...new Set(merchantIds)]), sql`${kybRecords.status} <> 'REJECTED'`))
+    return new Map(rows.map(({ merchantId, legalName }) => [merchantId, legalName]))
+  },
   /** By when they were filed, which their ids say. */
   list: (status: KybStatus | undefined, order: KybOrder, slice: Slice) =>
     selectSlice(read, kybRecords, {

@@ -20,6 +20,9 @@ const endings: Readonly<Record<string, readonly [string, ...string[]]>> = {
 /** Every media type that some document may have. */
 export const documentTypes = Object.keys(endings)
 
+/** Of a page; more than any checklist has keys, so that one has them all. */
+export const documentsLimit = 100
+
 /** What of a document is on record: not what its owner calls it. */
 export const documentDifference = (before: LendingDocument | undefined, after: LendingDocument | undefined): Difference =>
   differenceOf(before && told(before), after && told(after), ['key', 'mimeType', 'size', 'store'])

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, nullable, text } from '../../http/schema.ts'
-import { documentTypes } from './domain.ts'
+import { fieldsOf, Instant, integer, nullable, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { documentsLimit, documentTypes } from './domain.ts'
 
 export const DocumentPath = t.Object({ id: text(64), key: text(64) })
 
@@ -16,7 +16,17 @@ export const LendingDocument = t.Object(
   { title: 'LendingDocument' },
 )
 
-export const LendingDocuments = t.Object({ data: t.Array(LendingDocument, { description: 'At most one of each key' }) })
+export const LendingDocuments = pageOf(LendingDocument)
+
+export const ListDocuments = t.Object({
+  page: pageQuery.page,
+  limit: t.Optional(
+    t.String({
+      ...pageQuery.limit,
+      description: `Default ${documentsLimit}, clamped to 1..${documentsLimit}; no checklist has so many keys`,
+    }),
+  ),
+})
 
 /** The file itself. */
 export const DocumentFile = t.String({ 'x-media-types': documentTypes, description: 'The file, as it was sent' })

@@ -1,13 +1,16 @@
 import { t } from 'elysia'
+import type { Asked } from '../../core/csv-list.ts'
+import { csvOf } from '../../http/csv-lists.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import type { UploadRule } from '../../http/route-table.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
 import { uploads } from '../../http/upload.ts'
+import { sliceOf } from '../../lib/page.ts'
 import { acceptedTypes } from '../lending/index.ts'
-import { attachmentOf, documentTypes, fileNameOf } from './domain.ts'
+import { attachmentOf, documentsLimit, documentTypes, fileNameOf } from './domain.ts'
 import { type LendingDocumentDeps, listDocuments, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './index.ts'
-import { DocumentFile, DocumentPath, LendingDocument, LendingDocuments } from './model.ts'
+import { DocumentFile, DocumentPath, LendingDocument, LendingDocuments, ListDocuments } from './model.ts'
 
 /** As large as the largest class may be; the others are looked at once it is known of which one it is. */
 const document: UploadRule = { types: documentTypes, bytesMax: 25 * 1024 * 1024, typesOf: ({ key = '' }) => acceptedTypes(key) }
@@ -42,16 +45,28 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         },
       },
     )
-    .get('/lending-application/:id/documents', ({ params, shop }) => listDocuments(deps, shop.merchantId, params.id), {
-      access: { by: 'owner', while: whileOn(deps) },
-      params: RecordId,
-      response: { 200: LendingDocuments, ...errorResponses(401, 403, 404) },
-      detail: {
-        summary: 'The documents that were handed in',
-        description:
-          'What each file is called, how large it is and when it came, by the keys of the checklist. All of them: there is no page.',
+    .get(
+      '/lending-application/:id/documents',
+      ({ params, shop, query: { page, limit = String(documentsLimit) } }) =>
+        listDocuments(deps, shop.merchantId, params.id, sliceOf({ page, limit }, documentsLimit)),
+      {
+        access: { by: 'owner', while: whileOn(deps) },
+        csv: csvOf(
+          'lending-documents',
+          LendingDocuments,
+          ({ shop, params }: Asked<object, { id: string }>, slice) => listDocuments(deps, shop.merchantId, params.id, slice),
+          { keyOf: ({ key }) => key, order: 'asc' },
+        ),
+        params: RecordId,
+        query: ListDocuments,
+        response: { 200: LendingDocuments, ...errorResponses(401, 403, 404) },
+        detail: {
+          summary: 'The documents that were handed in',
+          description:
+            'What each file is called, how large it is and when it came, by the keys of the checklist: at most one of each. One page has them all, unless it is asked for fewer.',
+        },
       },
-    })
+    )
     .get(path, async ({ params, shop }) => fileAnswer(await readDocument(deps, { merchantId: shop.merchantId }, whichOf(params))), {
       access: { by: 'owner', while: whileOn(deps) },
       params: DocumentPath,

@@ -4,6 +4,7 @@ import { documentName, type KeptDocument } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { hashing, SealBroken, sealedLength, sealStream, streamKeys } from '../../lib/sealed-stream.ts'
 import { audited } from '../audit/index.ts'
 import { allowedIn, type LendingApplication, type LendingDocument, type LendingStatus } from '../lending/domain.ts'
@@ -311,14 +312,18 @@ export async function fileOf(
 }
 
 /**
- * What is kept of each document of an application, by its key, without the file.
+ * What is kept of each document of an application, by its key, without the file. There are few: they are all read for any part of them.
  * @throws AppError NOT_FOUND for an application that is not the merchant's
  */
 export async function listDocuments(
   deps: LendingDocumentDeps,
   merchantId: string,
   applicationId: string,
-): Promise<{ data: DocumentView[] }> {
+  slice: Slice,
+): Promise<Page<DocumentView>> {
   await applicationOf(deps, { merchantId }, applicationId)
-  return { data: (await deps.lendingDocumentStore.allOf(applicationId)).map(documentView) }
+  const all = (await deps.lendingDocumentStore.allOf(applicationId)).map(documentView).sort((a, b) => (a.key < b.key ? -1 : 1))
+  const { after, limit, offset } = slice
+  const rest = after == null ? all : all.filter(({ key }) => key > after)
+  return pageOf(rest.slice(offset, offset + limit), all.length, slice)
 }

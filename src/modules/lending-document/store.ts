@@ -22,8 +22,7 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
   },
   /** All of an application: at most one of each key. */
   async allOf(applicationId: string): Promise<LendingDocument[]> {
-    const { applicationId: of, key } = lendingDocuments
-    return read.select().from(lendingDocuments).where(eq(of, applicationId)).orderBy(asc(key))
+    return read.select().from(lendingDocuments).where(eq(lendingDocuments.applicationId, applicationId))
   },
   /** The document that has this file. */
   async withFile(storageName: string): Promise<LendingDocument | undefined> {

@@ -40,6 +40,7 @@ const Ending = {
   ...fieldsOf(nullable(Instant), 'submittedAt', 'decidedAt'),
   ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
 }
+const legalName = nullable(t.String({ description: "Of the merchant's KYB record; null when there is none" }))
 const createdBy = t.String({ description: 'The id of who drafted it: the merchant, or an operator for them' })
 
 export const LendingApplication = t.Object(
@@ -100,7 +101,7 @@ export const ListQueue = t.Object({
   limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default ${queueLimitDefault}, clamped to 1..${queueLimitMax}` })),
 })
 
-const QueuedApplication = t.Object({ ...Fields, ...Ending, createdBy }, { title: 'QueuedLendingApplication' })
+const QueuedApplication = t.Object({ ...Fields, legalName, ...Ending, createdBy }, { title: 'QueuedLendingApplication' })
 export const LendingQueue = t.Object({
   ...pageOf(QueuedApplication).properties,
   totalCapped: t.Optional(t.Literal(true, { description: `There are more than \`total\`, which is ${queueTotalMax}` })),
@@ -109,6 +110,7 @@ export const LendingQueue = t.Object({
 export const AdminLendingApplication = t.Object(
   {
     ...LendingApplication.properties,
+    legalName,
     createdBy,
     documents: t.Array(
       t.Object({

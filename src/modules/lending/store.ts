@@ -76,8 +76,8 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
   async uploadedKeys(applicationId: string, from: From): Promise<string[]> {
     return (await from.all(documentsOf, { applicationId })).map(({ key }) => key)
   },
-  /** All that operators are shown of an application. */
-  async whole(application: LendingApplication, from: From = read): Promise<WholeApplication> {
+  /** All that operators are shown of an application, without what the KYB record says. */
+  async whole(application: LendingApplication, from: From = read): Promise<Omit<WholeApplication, 'legalName'>> {
     const applicationId = application.id
     const [documents, decisions, events] = await Promise.all([
       from.all(documentsOf, { applicationId }),

@@ -24,9 +24,10 @@ export const applicationView = (application: LendingApplication) => ({
 })
 export type ApplicationView = ReturnType<typeof applicationView>
 
-/** The same in the queue of operators. */
-export const queuedView = (application: QueuedApplication) => ({
+/** The same in the queue of operators, with what the business is called; undefined: nobody says any more. */
+export const queuedView = (application: QueuedApplication, legalName: string | undefined) => ({
   ...fields(application),
+  legalName: legalName ?? null,
   ...ending(application),
   createdBy: application.createdBy,
 })
@@ -35,6 +36,7 @@ export type QueuedView = ReturnType<typeof queuedView>
 /** What an application is shown with to operators, each in its order. */
 export type WholeApplication = {
   readonly application: LendingApplication
+  readonly legalName: string | undefined
   readonly documents: readonly LendingDocument[]
   readonly decisions: readonly LendingDecision[]
   readonly events: readonly LendingEvent[]
@@ -43,8 +45,9 @@ export type WholeApplication = {
 }
 
 /** A whole application as operators see it: with its files, what the rules said at each decision, and who did what, when and why. */
-export const adminApplicationView = ({ application, documents, decisions, events, isCapped }: WholeApplication) => ({
+export const adminApplicationView = ({ application, legalName, documents, decisions, events, isCapped }: WholeApplication) => ({
   ...applicationView(application),
+  legalName: legalName ?? null,
   createdBy: application.createdBy,
   documents: documents.map((document) => ({
     ...pick(document, 'id', 'key', 'mimeType', 'size', 'originalName'),

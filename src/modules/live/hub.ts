@@ -2,19 +2,22 @@ import type { Database } from '../../../db/engine.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import { createTally } from '../../lib/prometheus.ts'
+import { createTurns } from '../../lib/turns.ts'
 import { type LiveEvent, resumableMs } from './domain.ts'
 import { createListener, type Ending, type Listener, type Viewer } from './listener.ts'
 import type { Places } from './places.ts'
 import { read, type Told, type ToldPage } from './reading.ts'
 import type { LiveStore } from './store.ts'
 
-/** Streams that a process keeps open. */
+/** Streams that a process keeps open; `ofAll` those of shops: merchants, whom anybody may become, keep no operator from theirs. */
 export type Bounds = { readonly ofAccount: number; readonly ofShop: number; readonly ofAll: number }
 export const bounds: Bounds = { ofAccount: 20, ofShop: 100, ofAll: 2_000 }
 
 const rowsAtOnce = 500
 /** Of all shops, behind a place: whoever was away for longer than it takes to read so many loads anew. */
 const rowsToResumeMax = 200_000
+/** After a page of the past, at most: longer than one takes on any machine that answers. */
+const restMaxMs = 1_000
 const heartbeatMs = 15_000
 /** Whoever listens is asked for again this often; what cannot be asked for so long has ended. */
 const checkAfterMs = 25_000
@@ -42,6 +45,7 @@ type Given = Pick<Deps, 'db' | 'clock' | 'log'> & {
   readonly places: Places
   /** Calls what it is given now and then, until that is ended. */
   readonly every: (ms: number, tick: () => void) => () => void
+  readonly sleep: (ms: number) => Promise<void>
   readonly most?: Bounds
 }
 export type LiveHub = ReturnType<typeof createHub>
@@ -54,7 +58,7 @@ const textOf = ({ name, data }: LiveEvent, id: string | undefined): string =>
  * The streams of a process. One reader reads what was committed, by whatever process, while somebody listens, and each is told what is theirs. Nothing is
  * asked of those who write: see db/tailing.ts.
  */
-export function createHub({ db, clock, log, liveStore: store, places, every, most = bounds }: Given) {
+export function createHub({ db, clock, log, liveStore: store, places, every, sleep, most = bounds }: Given) {
   const open = new Set<Held>()
   const byShop = new Map<string | undefined, Set<Held>>()
   const accounts = new Map<string, number>()
@@ -128,12 +132,23 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
     }
   }
 
-  let lastRead: Promise<unknown> = Promise.resolve()
-  /** One page of the past at a time, whoever asks for it: others have the thread between two. */
-  function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-    const asked = lastRead.then(ask)
-    lastRead = asked.catch(() => undefined).then(() => new Promise<void>((resume) => setImmediate(resume)))
-    return asked
+  const endless = Number.POSITIVE_INFINITY
+  const turns = createTurns({
+    ...{ atOnce: 1, waitMaxMs: endless, waitingMax: endless, usualMs: 0, now: clock.monotonic },
+    full: () => new Error('whoever waits to be told of the past is refused nothing'),
+  })
+  /**
+   * Of the past a page at a time: shops take turns, the accounts of a shop among themselves, and operators each by themselves. After each there is a
+   * rest for as long as it took: others have the thread.
+   */
+  async function inTurn<T>({ shopId, accountId }: Viewer, ask: () => Promise<T>): Promise<T> {
+    const end = await turns.take([shopId ?? accountId, accountId])
+    const startedAt = clock.monotonic()
+    try {
+      return await ask()
+    } finally {
+      void sleep(Math.min(clock.monotonic() - startedAt, restMaxMs)).then(end)
+    }
   }
 
   /** Tells of what was between a place and another. */
@@ -145,10 +160,13 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
       let at = from
       for (let rows = 0; rows < rowsToResumeMax && !listener.isOver(); ) {
         const here = at
-        const found = await inTurn(async () => {
+        const found = await inTurn(listener.viewer, async () => {
+          // Who has gone while they waited costs nothing more.
+          if (listener.isOver()) return undefined
           const page = await store.since(here, { until, limit: rowsAtOnce, notBefore: notBefore() })
           return page && { page, told: (await read(store, page, readers)).told }
         })
+        if (listener.isOver()) return
         if (!found) break
         const { page, told } = found
         const chunk = chunkOf(told, seesCatalog, idOf)
@@ -268,12 +286,15 @@ export function createHub({ db, clock, log, liveStore: store, places, every, mos
   const ofShop = (shopId: string): number =>
     (byShop.get(shopId)?.size ?? 0) + joining.filter(({ listener }) => listener.viewer.shopId === shopId).length
 
+  const ofOperators = (): number =>
+    (byShop.get(undefined)?.size ?? 0) + joining.filter(({ listener }) => listener.viewer.shopId === undefined).length
+
   function refuse({ shopId, accountId }: Viewer): void {
     if (isStopping) throw new AppError('UNAVAILABLE', 'The server is stopping: try again', { retryAfterSeconds: drainRetrySeconds })
     const tooMany = (what: string) => new AppError('RATE_LIMITED', what, { retryAfterSeconds: fullRetrySeconds })
     if ((accounts.get(accountId) ?? 0) >= most.ofAccount) throw tooMany(`${most.ofAccount} streams of this account are open: close one`)
     if (shopId !== undefined && ofShop(shopId) >= most.ofShop) throw tooMany(`${most.ofShop} streams of this shop are open: close one`)
-    if (open.size + joining.length >= most.ofAll)
+    if (shopId !== undefined && open.size + joining.length - ofOperators() >= most.ofAll)
       throw new AppError('UNAVAILABLE', 'Too many streams are open: try again', { retryAfterSeconds: fullRetrySeconds })
   }
 

@@ -12,7 +12,7 @@ export function liveParts(deps: Deps) {
   return {
     liveStore,
     /** The streams of this process. */
-    live: createHub({ ...deps, liveStore, places, every: everyMs }),
+    live: createHub({ ...deps, liveStore, places, every: everyMs, sleep: Bun.sleep }),
     /** For what is told beside writes. */
     liveNotes: createNoting(deps),
   }

@@ -9,7 +9,7 @@ import { type Shop, type ShopStatus, shopDifference, statusAskedFor } from './do
 import type { ShopDeps } from './parts.ts'
 import { noSuchShop } from './service.ts'
 
-/** A page of all shops of the instance, newest first. @param asked `q` is part of a handle or title, or an id */
+/** A page of all shops of the instance, newest first. @param asked `q` is part of a handle or title, or the id of a shop or of a merchant */
 export async function listShops(
   { shopStore }: Pick<ShopDeps, 'shopStore'>,
   asked: { readonly q: string | undefined; readonly status: ShopStatus | undefined },

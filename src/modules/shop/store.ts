@@ -10,6 +10,7 @@ import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import { createCache } from '../../core/cache.ts'
 import { movesOf } from '../../core/moves.ts'
+import { bytesOfId } from '../../lib/ids.ts'
 import type { Slice } from '../../lib/page.ts'
 import { pick } from '../../lib/records.ts'
 import { moveOf, type SourceOf } from '../../lib/transitions.ts'
@@ -27,6 +28,9 @@ function holds(part: string) {
   const lower = inside(part.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
   return sql`(lower(${shops.name}) like ${lower} escape '\\' or lower(${shops.title}) like ${lower} escape '\\' or ${shops.title} like ${inside(part)} escape '\\')`
 }
+
+/** What finds shops: the whole id of a merchant finds theirs, by its index, and nothing else. */
+const found = (q: string) => (bytesOfId('merchant', q) ? eq(shops.merchantId, q) : or(eq(shops.id, q), holds(q)))
 
 const byId = rowsOf(shops, ['id'])
 const byName = rowsOf(shops, ['name'])
@@ -105,7 +109,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     /** Newest first. */
     list: ({ q, status }: { q: string | undefined; status: ShopStatus | undefined }, slice: Slice) =>
       selectSlice(read, shops, {
-        where: and(status && eq(shops.status, status), q === undefined ? undefined : or(eq(shops.id, q), holds(q))),
+        where: and(status && eq(shops.status, status), q === undefined ? undefined : found(q)),
         order: [desc(shops.id)],
         ...slice,
       }),

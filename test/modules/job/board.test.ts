@@ -157,6 +157,30 @@ test('the last runs of a job are kept with its row, and of older ones those that
   expect(row?.lastRuns).toHaveLength(20)
 })
 
+test.skipIf(engine !== 'postgres')(
+  'of a job that each process runs the last runs are those of all of them, whichever is asked',
+  async () => {
+    const database = await testDatabase()
+    const names = ['look-around'] as const
+    {
+      await using here = await worker({ options: { database }, names })
+      await using there = await worker({ options: { database }, names })
+      const runs = async (of: typeof here) => (await of.status('look-around'))?.lastRuns?.map(({ startedAt }) => startedAt - startOfTime)
+      await here.board.tick('look-around')
+      await here.passes(minute)
+      there.app.clock.advance(30_000)
+      await there.board.tick('look-around')
+      await there.passes(minute)
+      await here.board.tick('look-around')
+      await here.passes(minute)
+      expect(await runs(here)).toEqual([minute, minute / 2, 0])
+      expect(await runs(there)).toEqual([minute, minute / 2, 0])
+      expect((await there.status('look-around'))?.startedAt).toBe(startOfTime + minute)
+    }
+    await database.drop()
+  },
+)
+
 test('a job to which the settings leave nothing is off with the reason, runs not by itself, and cannot be asked to: no run of it is called fine', async () => {
   await using one = await worker({
     settings: { BACKUP_ENABLED: 'false', JOB_SCHEDULES: 'back-up=* * * * * *' },

@@ -37,10 +37,17 @@ test('what was handed in is told by its key, to its owner alone, and as it is no
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   const list = (token: string, of = id) => app.call('GET', `/lending-application/${of}/documents`, { token })
-  expect((await list(merchant.token)).body).toEqual({ data: [] })
+  expect((await list(merchant.token)).body).toEqual({ data: [], page: 1, limit: 100, total: 0, pages: 0 })
   const lease = (await put(app, merchant.token, id, 'proof_of_address', png, { type: 'image/png', name: 'first.png' })).body
   const passport = (await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })).body
-  expect((await list(merchant.token)).body).toEqual({ data: [passport, lease] })
+  expect((await list(merchant.token)).body).toEqual({ data: [passport, lease], page: 1, limit: 100, total: 2, pages: 1 })
+  const paged = await app.call('GET', `/lending-application/${id}/documents?limit=1&page=2`, { token: merchant.token })
+  expect(paged.body).toEqual({ data: [lease], page: 2, limit: 1, total: 2, pages: 2 })
+  const csv = await app.call('GET', `/lending-application/${id}/documents?limit=1`, {
+    token: merchant.token,
+    headers: { accept: 'text/csv' },
+  })
+  expect(csv.text.split('\r\n').map((line) => line.split(',')[2])).toEqual(['key', 'owner_id', 'proof_of_address', undefined])
   const another = (await put(app, merchant.token, id, 'proof_of_address', pdf(), { name: 'second.pdf' })).body
   expect((await list(merchant.token)).body.data.map(({ originalName }: { originalName: string | null }) => originalName)).toEqual([
     null,

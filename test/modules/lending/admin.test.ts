@@ -1,5 +1,5 @@
 /** What operators do with applications: the queue, and the decision. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { lendingApplications, lendingEvents } from '../../../db/schema/lending.ts'
@@ -7,6 +7,7 @@ import { ruleVersion } from '../../../src/modules/credit/domain.ts'
 import { replay } from '../../../src/modules/credit/index.ts'
 import { draftsMax, shownMax, tierOf } from '../../../src/modules/lending/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
+import { approved, business, filed } from '../../support/kyb.ts'
 import { decide, drafted, inState, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
 
@@ -130,10 +131,42 @@ describe('the queue', () => {
 
 const isFirst = () => eq(lendingApplications.submittedAt, 0)
 
-describe('the decision', () => {
-  const read = async (app: TestApp, { token }: { token: string }, id: string) =>
-    ok(await app.call('GET', `/admin${path(id)}`, { token })).body
+describe('what the business is called', () => {
+  test('the queue and the record name the business as its live KYB record does, in one read for a page; null without one', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    const other = await app.merchant()
+    await filed(app, other, { legalName: 'Long gone' }).then(({ id: record }) =>
+      app.call('POST', `/admin/kyb/${record}/decision`, { token: operator.token, body: { decision: 'REJECTED' } }),
+    )
+    await approved(app, other, operator, { legalName: 'Other Felt LLC' })
+    const others = await Promise.all([submitted(app, other), submitted(app, other)])
+    const nameless = await app.merchant()
+    const [row] = await app.deps.db.read.select().from(lendingApplications).where(eq(lendingApplications.id, id))
+    const orphan = { ...(row as Row), id: 'loan_00000000000000000000000000', merchantId: nameless.id }
+    await app.deps.db.write(async (tx) => void (await tx.insert(lendingApplications).values(orphan)))
+    const names = (data: { id: string; legalName: string | null }[]) => new Map(data.map((one) => [one.id, one.legalName]))
+    const expected = new Map<string, string | null>([
+      [id, business.legalName],
+      ...others.map((one): [string, string] => [one.id, 'Other Felt LLC']),
+      [orphan.id, null],
+    ])
+    const legalNames = spyOn(app.deps.kybStore, 'legalNames')
+    const queue = ok(await app.call('GET', '/admin/lending-application?status=SUBMITTED', { token: operator.token })).body.data
+    expect(legalNames).toHaveBeenCalledTimes(1)
+    expect(names(queue)).toEqual(expected)
+    for (const [one, name] of expected) expect([one, (await read(app, operator, one)).legalName]).toEqual([one, name])
+    expect(ok(await decide(app, operator, id, 'APPROVED')).body.legalName).toBe(business.legalName)
+    // To the merchant it says nothing new.
+    expect(ok(await app.call('GET', path(id), { token: merchant.token })).body).not.toHaveProperty('legalName')
+  })
+})
 
+const read = async (app: TestApp, { token }: { token: string }, id: string) =>
+  ok(await app.call('GET', `/admin${path(id)}`, { token })).body
+
+describe('the decision', () => {
   test('a decision is kept with its reason and reference, for the merchant to read, and in the trail with who, when and from what to what', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending

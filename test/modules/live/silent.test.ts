@@ -1,8 +1,9 @@
 /** Those who open streams and never read them: what they cost, whom they keep away, and what is left when they go. */
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { liveEvents } from '../../../db/schema/live.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
-import { streamFrom } from '../../support/events.ts'
+import { following, streamFrom, streamIn } from '../../support/events.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
 import { serveTestApp } from '../../support/server.ts'
 
@@ -78,14 +79,72 @@ test('a suspended shop’s stream ends once, and goes on for those who go on man
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { token } = await app.superAdmin()
-  ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token, body: { status: 'SUSPENDED' } }))
   await using server = serveTestApp(app)
-  expect((await app.call('GET', '/v2/orders', { token: shop.token })).status).toBe(200)
-  const stream = await streamFrom(server.url, '/v2/events', { token: shop.token })
-  expect(stream.status).toBe(200)
-  app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth: 1 } })
-  await app.deps.liveNotes.idle()
+  const note = async (nth: number) => {
+    app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth } })
+    await app.deps.liveNotes.idle()
+    await app.deps.live.tickNow()
+  }
+  const before = await streamFrom(server.url, '/v2/events', { token: shop.token })
+  await note(1)
+  await before.until(() => before.told.length === 1)
+  expect(before.isOver()).toBe(false)
+  ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token, body: { status: 'SUSPENDED' } }))
   await app.deps.live.tickNow()
-  await stream.until(() => stream.told.some(({ event }) => event === 'import.started'))
-  await stream.close()
+  await before.ended()
+  expect(app.deps.live.figures().ended).toEqual(new Map([['shop', 1]]))
+  await note(2)
+  expect((await app.call('GET', '/v2/orders', { token: shop.token })).status).toBe(200)
+  const after = await streamFrom(server.url, '/v2/events', { token: shop.token, lastEventId: before.lastId() })
+  await note(3)
+  await after.until(() => after.told.length === 2)
+  expect(after.told.map(({ data }) => data['nth'])).toEqual([2, 3])
+  await app.deps.live.tickNow()
+  expect(after.isOver()).toBe(false)
+  expect(app.deps.live.figures().ended).toEqual(new Map([['shop', 1]]))
+  await after.close()
+})
+
+test('who goes on from long ago with many streams keeps nobody else waiting: shops take turns, and who has gone has none', async () => {
+  await using app = await testApp()
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  const first = await streamIn(app, '/v2/events', { key: shop.secretKey })
+  const lastEventId = first.lastId()
+  await first.close()
+  const rows = Array.from({ length: 2_900 }, (_, nth) => ({
+    ...{ id: app.deps.newId('event'), name: 'import.progress', shopId: shop.shop.id, data: { nth }, at: app.clock.now() },
+  }))
+  for (let at = 0; at < rows.length; at += 500)
+    await app.deps.db.write(async (tx) => void (await tx.insert(liveEvents).values(rows.slice(at, at + 500))))
+  // Nothing of the past is read before all of them have asked; of what comes now, for no shop alone.
+  const gate = Promise.withResolvers<void>()
+  const read: string[] = []
+  const { orderRows } = app.deps.liveStore
+  const reading = spyOn(app.deps.liveStore, 'orderRows').mockImplementation(async (ids, shopId) => {
+    if (shopId !== undefined) {
+      await gate.promise
+      read.push(shopId)
+    }
+    return orderRows(ids, shopId)
+  })
+  const ask = async (key: string) => {
+    const headers = { 'x-service-api-key': key, 'last-event-id': lastEventId ?? '' }
+    const request = new Request('http://localhost/v2/events', { headers })
+    return following(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
+  }
+  const greedy = await Promise.all(Array.from({ length: 10 }, () => ask(shop.secretKey)))
+  const waits = await ask(other.secretKey)
+  await until(() => openNow(app) === 11)
+  for (const stream of greedy.splice(5)) await stream.close()
+  gate.resolve()
+  await waits.until(() => waits.lastId() !== undefined)
+  const pages = read.filter((of) => of === other.shop.id).length
+  expect(pages).toBeGreaterThan(0)
+  expect(read.length - pages).toBeLessThanOrEqual(pages + 1)
+  for (const stream of greedy) await stream.until(() => stream.told.length === rows.length)
+  expect(greedy.map(({ told }) => told.at(-1)?.data['nth'])).toEqual(greedy.map(() => rows.length - 1))
+  await until(() => read.length >= 6 * pages)
+  expect(read.length).toBe(6 * pages)
+  reading.mockRestore()
+  for (const stream of [...greedy, waits]) await stream.close()
 })

@@ -358,8 +358,8 @@ describe('streams are bounded, and cheap', () => {
       ]),
     ) as unknown as typeof real
     const places = createPlaces({ keyring: deps.keyring, now: deps.clock.now })
-    const hub = createHub({ ...deps, liveStore, places, every: () => () => undefined, ...(most ? { most } : {}) })
-    const follow = (shopId: string, accountId: string) =>
+    const hub = createHub({ ...deps, liveStore, places, every: () => () => undefined, sleep: Bun.sleep, ...(most ? { most } : {}) })
+    const follow = (shopId: string | undefined, accountId: string) =>
       following(
         new Response(
           hub.follow({
@@ -420,11 +420,16 @@ describe('streams are bounded, and cheap', () => {
   test('one too many of a shop is 429 and of all 503, by whichever account', async () => {
     await using app = await testApp()
     const { hub, follow } = hubOf(app, { ofAccount: 5, ofShop: 2, ofAll: 3 })
-    follow('shop_a', 'one')
+    const first = follow('shop_a', 'one')
     follow('shop_a', 'two')
     expect(() => follow('shop_a', 'three')).toThrow('2 streams of this shop are open')
     follow('shop_b', 'three')
     expect(() => follow('shop_b', 'four')).toThrow('Too many streams are open')
+    // Operators are let in all the same, and take no place of a shop's.
+    for (let nth = 0; nth < 5; nth++) follow(undefined, 'operator')
+    expect(() => follow(undefined, 'operator')).toThrow('5 streams of this account are open')
+    await first.close()
+    follow('shop_b', 'four')
     hub.stop()
     expect(() => follow('shop_c', 'five')).toThrow('The server is stopping')
   })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
+import { openShop } from '../../../src/modules/shop/index.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { approved, filed } from '../../support/kyb.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
@@ -36,6 +37,22 @@ test('shops are found by a part of their handle or title, in either case of a to
   expect(await found(`status=SUSPENDED&q=${other.shop.name}`)).toEqual([])
   expect(await found(`status=ACTIVE&q=${other.shop.name}`)).toEqual([other.shop.id])
   expect((await app.call('GET', '/admin/shops?q=', { token: operator.token })).status).toBe(400)
+})
+
+test('the whole id of a merchant finds their shops and nothing else', async () => {
+  await using one = await operated()
+  const { app, operator, shop } = one
+  const other = await app.merchant()
+  const branch = { merchantId: other.id, name: 'second-of-two', country: 'US', currency: 'USD' }
+  const second = await app.deps.db.write((tx) => openShop(tx, app.deps, branch))
+  // Somebody's title says the id too: it is not what was asked for.
+  ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: `Not ${other.id}` } }))
+  const found = async (query: string) =>
+    ok(await app.call('GET', `/admin/shops?${query}`, { token: operator.token })).body.data.map(({ id }: { id: string }) => id)
+  expect(await found(`q=${other.id}`)).toEqual([second.id, other.shop.id])
+  expect(await found(`q=${other.id}&status=SUSPENDED`)).toEqual([])
+  expect(await found(`q=${other.id.slice(0, -1)}`)).toEqual([shop.shop.id])
+  expect(await found('q=mer_00000000000000000000000000')).toEqual([])
 })
 
 describe('the status of a shop', () => {

@@ -89,6 +89,7 @@ export default function Queue() {
                   href={({ id }) => net('lending', id)}
                 />
                 <Pager of={list} query={query} />
+                {list.totalCapped && <p class="hint">{w('capped', { n: list.total })}</p>}
               </>
             ) : tier || cohort || partner ? (
               <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />

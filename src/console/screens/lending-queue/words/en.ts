@@ -21,6 +21,7 @@ export default {
   off: 'Lending is switched off',
   offText: 'Whoever runs souk switches it on by LENDING_PLATFORM_ENABLED. Until then nobody can apply, and what there is stays as it is.',
   nothingText: 'No application fits. The name of a partner must be whole.',
+  capped: 'Only the first {n} can be reached here. Narrow the list for those behind them.',
   documents: 'Documents',
   documentsHint: 'That you read a document is on record before it is sent.',
   noDocuments: 'No files',

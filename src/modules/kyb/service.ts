@@ -11,6 +11,7 @@ import { verifyShops } from '../shop/index.ts'
 import {
   type AdminKybView,
   adminKybView,
+  type Business,
   type KybCohort,
   type KybDecision,
   type KybEvent,
@@ -75,6 +76,13 @@ export const approvedCohortOf = (
   merchantId: string,
   from?: Pick<Reader, 'first'>,
 ): Promise<KybCohort | undefined> => kybStore.approvedCohort(merchantId, from)
+
+/** What the businesses of merchants are called that are pending or approved, by the merchant. @param from a transaction, inside a write */
+export const businessesOf = (
+  { kybStore }: Pick<KybDeps, 'kybStore'>,
+  merchantIds: readonly string[],
+  from?: Pick<Reader, 'select'>,
+): Promise<Map<string, Business>> => kybStore.liveOf(merchantIds, from)
 
 /** A page of everybody's records, newest first unless the oldest are asked for. */
 export async function listKyb(

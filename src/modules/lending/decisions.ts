@@ -1,9 +1,11 @@
+import type { Reader } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import type { Assessment } from '../credit/domain.ts'
 import { assess, keepRules } from '../credit/index.ts'
+import { businessesOf } from '../kyb/index.ts'
 import { appendEvent, type ByOperator, noSuchApplication, raised } from './applications.ts'
 import { allowedIn, applicationDifference, type Decision, type LendingApplication, queueTotalMax } from './domain.ts'
 import type { LendingDeps } from './parts.ts'
@@ -11,23 +13,34 @@ import type { QueueFilter } from './queue-store.ts'
 import { type AdminApplicationView, adminApplicationView, type QueuedView, queuedView } from './view.ts'
 
 /** A page of the queue: those that were submitted first, first; drafts have no such time and stand by their making. */
-export async function listQueue(
-  { queueStore }: LendingDeps,
-  filter: QueueFilter,
-  slice: Slice,
-): Promise<Page<QueuedView> & { totalCapped?: true }> {
-  const { rows, total } = await queueStore.list(filter, slice)
+export async function listQueue(deps: LendingDeps, filter: QueueFilter, slice: Slice): Promise<Page<QueuedView> & { totalCapped?: true }> {
+  const { rows, total } = await deps.queueStore.list(filter, slice)
+  const businesses = await businessesOf(
+    deps,
+    rows.map(({ merchantId }) => merchantId),
+  )
+  const views = rows.map((row) => queuedView(row, businesses.get(row.merchantId)))
   return {
-    ...pageOf(rows.map(queuedView), Math.min(total, queueTotalMax), slice),
+    ...pageOf(views, Math.min(total, queueTotalMax), slice),
     ...(total > queueTotalMax ? { totalCapped: true } : {}),
   }
 }
 
 /** An application with its documents, decisions and events. @throws AppError NOT_FOUND */
-export async function readWhole({ lendingStore }: LendingDeps, id: string): Promise<AdminApplicationView> {
-  const application = await lendingStore.find(id)
+export async function readWhole(deps: LendingDeps, id: string): Promise<AdminApplicationView> {
+  const application = await deps.lendingStore.find(id)
   if (!application) throw noSuchApplication()
-  return adminApplicationView(await lendingStore.whole(application))
+  return wholeView(deps, application)
+}
+
+async function wholeView(
+  deps: LendingDeps,
+  application: LendingApplication,
+  from?: Pick<Reader, 'first' | 'all' | 'select'>,
+): Promise<AdminApplicationView> {
+  const { merchantId } = application
+  const businesses = await businessesOf(deps, [merchantId], from)
+  return adminApplicationView(await deps.lendingStore.whole(application, from), businesses.get(merchantId))
 }
 
 export type DecisionInput = {
@@ -68,7 +81,7 @@ export function decide(deps: LendingDeps, by: ByOperator, id: string, input: Dec
     const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
     await lendingStore.insertDecision(tx, { ...decided, ...judged })
     tell(applicationDifference(before, after))
-    return adminApplicationView(await lendingStore.whole(after, tx))
+    return wholeView(deps, after, tx)
   })
 }
 

@@ -100,7 +100,11 @@ export const ListQueue = t.Object({
   limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default ${queueLimitDefault}, clamped to 1..${queueLimitMax}` })),
 })
 
-const QueuedApplication = t.Object({ ...Fields, ...Ending, createdBy }, { title: 'QueuedLendingApplication' })
+const business = nullable(
+  t.Object(fieldsOf(t.String(), 'id', 'legalName'), { description: "Of the merchant's KYB record that is pending or approved" }),
+)
+
+const QueuedApplication = t.Object({ ...Fields, business, ...Ending, createdBy }, { title: 'QueuedLendingApplication' })
 export const LendingQueue = t.Object({
   ...pageOf(QueuedApplication).properties,
   totalCapped: t.Optional(t.Literal(true, { description: `There are more than \`total\`, which is ${queueTotalMax}` })),
@@ -109,6 +113,7 @@ export const LendingQueue = t.Object({
 export const AdminLendingApplication = t.Object(
   {
     ...LendingApplication.properties,
+    business,
     createdBy,
     documents: t.Array(
       t.Object({

@@ -15,7 +15,12 @@ export const AdminShop = t.Object(
 export const AdminShops = pageOf(AdminShop)
 export const ListShops = t.Object({
   ...pageQuery,
-  q: t.Optional(text(200, { minLength: 1, description: 'Part of their handle or title, a to z in either case; or their id' })),
+  q: t.Optional(
+    text(200, {
+      minLength: 1,
+      description: 'Part of their handle or title, a to z in either case; or the id of them or of their merchant',
+    }),
+  ),
   status: t.Optional(oneOf(shopStatuses)),
 })
 export const ChangeShopStatus = t.Object({ status: oneOf(shopStatuses) })

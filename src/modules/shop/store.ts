@@ -105,7 +105,10 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     /** Newest first. */
     list: ({ q, status }: { q: string | undefined; status: ShopStatus | undefined }, slice: Slice) =>
       selectSlice(read, shops, {
-        where: and(status && eq(shops.status, status), q === undefined ? undefined : or(eq(shops.id, q), holds(q))),
+        where: and(
+          status && eq(shops.status, status),
+          q === undefined ? undefined : or(eq(shops.id, q), eq(shops.merchantId, q), holds(q)),
+        ),
         order: [desc(shops.id)],
         ...slice,
       }),

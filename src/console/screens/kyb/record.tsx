@@ -208,6 +208,9 @@ function Filed({ of }: { of: Kyb }) {
         {rest > 0 && <Note>{w('sharesRest', { part: percentOfShare(rest) })}</Note>}
       </Section>
       <div class="row">
+        <ButtonLink icon="products" href={pathWith(net('shops'), { q: of.merchantId })}>
+          {w('shops')}
+        </ButtonLink>
         <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
           {w('audit')}
         </ButtonLink>

@@ -33,6 +33,7 @@ test('a secret that is shown once, and keys that are typed, are not in the page 
   await again()
   await visitor.text('whsec_')
   await visitor.press('I have it', { role: 'button' })
+  await visitor.gone('whsec_')
   await visitor.go(`${settings}/payments/stripe`)
   await visitor.fill('Secret key', 'sk_test_typed')
   await left()

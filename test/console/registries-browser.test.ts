@@ -152,9 +152,18 @@ test('a partnership is drawn up with shops that are searched for; one in two is 
   await visitor.press('Save', { role: 'button' })
   await visitor.text('A shop belongs to one partnership at most')
   expect(await visitor.axe()).toEqual([])
+  // What is being looked for in one stays there when another goes.
+  await visitor.press('Add a partnership', { role: 'button' })
+  await visitor.fill('Shops', 'looked for', { within: 'Partnership 3' })
   await visitor.press('Remove: Oslo', { role: 'button' })
-  await visitor.press('Save', { role: 'button' })
+  expect(await visitor.value('Shops', { within: 'Partnership 2' })).toBe('looked for')
+  await visitor.press('Remove: Partnership 2', { role: 'button' })
+  await visitor.tabTo('Save', { role: 'button' })
+  await visitor.key('Enter')
   await visitor.text('Saved')
+  await visitor.keyboardAt('Save', { role: 'button' })
+  // What was chosen by its name is not asked for it again.
+  expect((await visitor.requests()).filter((one) => /GET \/admin\/shops\/\S/.test(one))).toEqual([])
   const { data } = ok(await app.call('GET', '/admin/partnerships', { token: operator.token })).body
   expect(data).toEqual([{ name: 'Kyoto', defaultCardProcessor: 'stripe', shopIds: [shop.shop.id] }])
 })

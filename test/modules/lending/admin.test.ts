@@ -307,6 +307,20 @@ describe('the decision', () => {
   })
 })
 
+test('operators read which business an application is of, in the queue, by itself and when they decide; one without a record has none', async () => {
+  await using lending = await lendingApp()
+  const { app, merchant, operator } = lending
+  const kyb = ok(await app.call('GET', '/kyb', { token: merchant.token })).body
+  const { id } = await submitted(app, merchant)
+  const business = { id: kyb.id, legalName: kyb.legalName }
+  const queued = ok(await app.call('GET', '/admin/lending-application?status=SUBMITTED', { token: operator.token })).body.data
+  const whole = ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
+  const decided = ok(await decide(app, operator, id, 'REJECTED')).body
+  expect([...queued, whole, decided].map((one) => one.business)).toEqual([business, business, business])
+  await using list = await queueOf([{}])
+  expect(ok(await list.queue('')).body.data).toMatchObject([{ business: null }])
+})
+
 test('the database itself refuses to change, remove or replace what became of an application and how it was decided', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending

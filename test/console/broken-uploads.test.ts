@@ -79,6 +79,28 @@ test('a file that stands still in the middle has broken off after a minute, and 
   expect(kept(app)).toHaveLength(before + 1)
 })
 
+test('a file that is on its way goes on while one chooses another lender, whose documents are asked for beside it', async ({
+  open,
+  app,
+  data,
+}) => {
+  const { borrower } = data
+  const { id, itemsThere } = await application(app, borrower.token)
+  const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
+  await visitor.heading('Application')
+  await visitor.text('0 of ')
+  await throttle(visitor, 1_000_000)
+  await visitor.upload(label, [await large()], { role: 'button' })
+  await visitor.until(isPartly, 'a part of it')
+  await visitor.fill('Lender', 'Harbor Inventory')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.text('Stock count report')
+  expect(await visitor.page.evaluate(isPartly)).toBe(true)
+  await throttle(visitor)
+  await visitor.there('Proof of address is handed in', {})
+  expect(await itemsThere()).toMatchObject([{ status: 'UPLOADED' }])
+})
+
 test('a file whose connection breaks in the middle is said to have failed, leaves nothing, and goes on with a press', async ({
   app,
   url,

@@ -252,3 +252,26 @@ test('the figures move when an order becomes a sale, without anybody asking', as
   await selling.bought({ quantity: 1 })
   await visitor.until(`${total} === '${before + 1}'`, 'one order more')
 })
+
+test('figures, rankings and backups are looked at anew while nothing is told of them, and say of when they are', async ({
+  open,
+  data: { operator },
+}) => {
+  const visitor = await open({ as: operator, at: 'net' })
+  await visitor.heading('Figures')
+  // To this visitor a minute goes by in half a second.
+  const source = `{ const often = setInterval; globalThis.setInterval = (what, ms, ...given) => often(what, ms === 60_000 ? 500 : ms, ...given) }`
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  for (const [at, path] of [
+    ['net', '/admin/dashboard/created-products'],
+    ['net/rankings', '/admin/affiliate/top-merchants'],
+    ['net/backups', '/admin/operations/backups'],
+  ] as const) {
+    await visitor.go(at)
+    await visitor.text('As of')
+    const reads = async () => (await visitor.requests()).filter((one) => one.includes(path)).length
+    const before = await reads()
+    for (let tries = 0; tries < 100 && (await reads()) < before + 2; tries++) await Bun.sleep(50)
+    expect([at, (await reads()) >= before + 2]).toEqual([at, true])
+  }
+})

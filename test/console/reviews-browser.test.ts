@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestApp } from '../support/app.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
-import { approved, filed } from '../support/kyb.ts'
+import { approved, business, filed } from '../support/kyb.ts'
 import { decide, path, submitted } from '../support/lending.ts'
 import { pdf, png } from '../support/lending-documents.ts'
 import { lenderIn, recorded } from '../support/repayments.ts'
@@ -124,10 +124,21 @@ test('an application is looked through with its picture and decided with figures
   app,
   data: { operator },
 }) => {
-  const { id } = await waiting(app, operator, { selectedTier2Partner: long(200).trim() })
+  const { id, merchant } = await waiting(app, operator, { selectedTier2Partner: long(200).trim() })
   const visitor = await open({ as: operator, at: 'net/lending' })
   await visitor.heading('Loan applications')
-  await visitor.keyPress('$25,000.00', { role: 'link' })
+  await visitor.there('$25,000.00', { role: 'cell' })
+  await visitor.keyPress(business.legalName, { role: 'link' })
+  await visitor.heading('$25,000.00 for 12 months')
+  // To the business, to the merchant's shops, and back.
+  await visitor.keyPress(business.legalName, { role: 'link' })
+  await visitor.heading(business.legalName)
+  await visitor.keyPress('Their shops', { role: 'link' })
+  await visitor.heading('Shops')
+  await visitor.there(merchant.shop.title || merchant.shop.name, { role: 'link' })
+  await visitor.back()
+  await visitor.heading(business.legalName)
+  await visitor.back()
   await visitor.heading('$25,000.00 for 12 months')
   await visitor.keyPress('Show Owner id', { role: 'button' })
   await visitor.there('Owner id', { role: 'dialog' })
@@ -220,6 +231,30 @@ test('an instalment is recorded by the keyboard, and reversed with a reason', as
   expect(await visitor.axe()).toEqual([])
   const { data } = ok(await app.call('GET', `/admin/repayments?merchantId=${merchantId}`, { token: operator.token })).body
   expect(data).toMatchObject([{ amountUsd: 1_250.5, dueAt: '2026-01-31T00:00:00.000Z', reversal: { reason: 'Told twice' } }])
+})
+
+test('where a merchant stands is read anew once an instalment is reversed, and what was typed is asked about by Cancel too', async ({
+  open,
+  app,
+  data: { operator },
+}) => {
+  const { id: merchantId } = await app.merchant()
+  const lenderId = await lenderIn(app, operator, 'Standing Bank')
+  await recorded(app, operator, { merchantId, lenderId, loanRef: 'S-1' })
+  const visitor = await open({ as: operator, at: `net/repayments?merchantId=${merchantId}` })
+  await visitor.text('Earned by repayment')
+  await visitor.settled()
+  const reads = async () => (await visitor.requests()).filter((one) => one.includes('/upgrade-eligibility/')).length
+  const before = await reads()
+  await visitor.press('Reverse S-1', { role: 'link' })
+  await visitor.fill('Reason', 'Told twice', { within: 'Reverse S-1' })
+  await visitor.press('Cancel', { role: 'button' })
+  await visitor.press('Stay', { role: 'button' })
+  expect(await visitor.value('Reason', { within: 'Reverse S-1' })).toBe('Told twice')
+  await visitor.press('Reverse', { role: 'button', within: 'Reverse S-1' })
+  await visitor.text('Told twice')
+  await visitor.settled()
+  expect(await reads()).toBe(before + 1)
 })
 
 test('a loan tape says which rows were left out, and changes nothing when it is sent again', async ({ open, app, data: { operator } }) => {

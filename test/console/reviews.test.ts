@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { differencesOf, pageOf } from '../../src/console/screens/audit/audit.domain.ts'
+import { isOwn } from '../../src/console/screens/kyb/decided.domain.ts'
 import { restOf } from '../../src/console/screens/kyb/shares.domain.ts'
 import { assessmentOf, decisionsIn, usdOf, withoutFile } from '../../src/console/screens/lending-queue/review.domain.ts'
 import { bodyOf, nothingTyped } from '../../src/console/screens/repayments/repayment.domain.ts'
@@ -100,23 +101,28 @@ describe('the audit trail', () => {
     expect(differencesOf({ before: null, after: null })).toEqual([])
   })
 
-  test('leads to a page where who looks has one', () => {
-    const shops = [{ id: 'shop_1', name: 'mug&co' }]
-    const page = (subject: string, shopId: string | null = null) => pageOf({ subject, shopId }, shops)
-    expect(page('loan_1')).toBe('/net/lending/loan_1')
-    expect(page('shop_9')).toBe('/net/shops/shop_9')
-    expect(page('order_1', 'shop_1')).toBe('/s/mug%26co/orders/order_1')
-    expect(page('draft_1', 'shop_1')).toBe('/s/mug%26co/orders/drafts/draft_1')
-    // Somebody else's shop, and what no page shows; names of an object's own are none of ours.
-    for (const [subject, shopId] of [
-      ['order_1', 'shop_2'],
-      ['order_1', null],
-      ['ses_1', 'shop_1'],
-      ['constructor_1', 'shop_1'],
-      ['../x', 'shop_1'],
-    ] as const)
-      expect([subject, page(subject, shopId)]).toEqual([subject, undefined])
+  test('leads to a page where operators have one', () => {
+    expect([pageOf('loan_1'), pageOf('shop_9')]).toEqual(['/net/lending/loan_1', '/net/shops/shop_9'])
+    // What no page of theirs shows; names of an object's own are none of ours.
+    for (const subject of ['order_1', 'ses_1', 'constructor_1', '../x']) expect([subject, pageOf(subject)]).toEqual([subject, undefined])
   })
+})
+
+test('a decision is one’s own where oneself decided the same last', () => {
+  const filed = { type: 'FILED', at: '2026-01-05T10:00:00Z', actor: 'mer_1', reason: null } as const
+  const by = (actor: string, type: 'APPROVED' | 'REJECTED', reason: string | null) => ({
+    events: [filed, { type, at: '2026-01-05T11:00:00Z', actor, reason }],
+  })
+  const mine = { actor: 'usr_1', decision: 'APPROVED', reason: null } as const
+  expect(isOwn(by('usr_1', 'APPROVED', null), mine)).toBe(true)
+  for (const other of [
+    by('usr_2', 'APPROVED', null),
+    by('usr_1', 'REJECTED', null),
+    by('usr_1', 'APPROVED', 'Before'),
+    { events: [filed] },
+  ])
+    expect(isOwn(other, mine)).toBe(false)
+  expect(isOwn({ events: [] }, { ...mine, actor: undefined })).toBe(false)
 })
 
 test('what owners leave of a business is exact', () => {

@@ -73,7 +73,9 @@ describe('ways to pay', () => {
   test('a method that is left open is left out, whatever was typed beside it', () => {
     const typed = textsOfMethods({ card: { enabled: true, processor: 'tap', publishableKey: 'pk_test_1' } })
     expect(methodsOf({ ...typed, card: 'auto' })).toEqual({})
-    expect(methodsOf({ ...typed, publishableKey: '  ', processor: '' })).toEqual({ card: { enabled: true } })
+    // Nor a key that is of no processor.
+    for (const publishableKey of ['  ', 'pk_test_1'])
+      expect(methodsOf({ ...typed, publishableKey, processor: '' })).toEqual({ card: { enabled: true } })
   })
 
   test('the ways of the resolver: a method each, in one order, and who was chosen', () => {

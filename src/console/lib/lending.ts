@@ -1,7 +1,7 @@
 /** What KYB and lending call their kinds, in the reader's language: merchants and operators read the same names. */
 import type { Schema } from './api.ts'
 import { stateName } from './words/common.ts'
-import { catalog, type Message } from './words.ts'
+import { catalog, language, type Message } from './words.ts'
 
 /** Words that the screens of KYB and lending share. */
 export const l = catalog({
@@ -55,6 +55,14 @@ export function lendingStateName(status: string): string {
 }
 
 export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((one) => [one, cohortName(one)])
+
+type Gap = Pick<Schema<'TierGap'>, 'targetTier' | 'blockingDefaultCount' | 'guidance'>
+/** What keeps a merchant from a tier, beside the counts: in English in souk's words, else what is known of the tier, if anything. */
+export function guidanceOf({ targetTier, blockingDefaultCount, guidance }: Gap): string | undefined {
+  if (language === 'en') return guidance
+  const key = `blocked.${targetTier}`
+  return blockingDefaultCount > 0 && l.has(key) ? l(key) : undefined
+}
 
 /** A document by its key alone. */
 export const documentName = (key: string): string => (documents.has(key) ? documents(key) : spoken(key))

@@ -116,6 +116,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
+        {shop.value?.status === 'SUSPENDED' && path.startsWith('/console/s/') && (
+          <p class="test-mode" role="status">
+            {s('suspended')}
+          </p>
+        )}
         {shop.value?.mode === 'TEST' && path.startsWith('/console/s/') && <p class="test-mode">{s('testMode')}</p>}
         {children}
       </main>

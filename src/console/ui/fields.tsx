@@ -1,7 +1,8 @@
 /** Fields of forms. Each is bound to a signal with what is typed; what that means is read when the form is sent. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
 
@@ -54,7 +55,7 @@ function Around({ id, label, hint, error, required, children }: Named & { id: st
 const described = (id: string, { hint, error }: Named): string | undefined =>
   [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
 
-/** One line. @param code left to right whatever the language is */
+/** One line. What is secret in it is not in the page while the login stands before it. @param code left to right whatever the language is */
 export function TextField({
   bind,
   type = 'text',
@@ -68,12 +69,15 @@ export function TextField({
   ...named
 }: TextProps) {
   const id = useId()
+  // The lock's own are drawn while it is there.
+  const [isBefore] = useState(() => standing.peek() !== 'locked')
+  const isHidden = type === 'password' && isBefore && standing.value === 'locked'
   return (
     <Around id={id} {...named}>
       <input
         id={id}
         {...({ type } as { type: 'text' })}
-        value={bind.value}
+        value={isHidden ? '' : bind.value}
         onInput={({ currentTarget }) => {
           bind.value = currentTarget.value
         }}
@@ -140,8 +144,15 @@ export function SelectField<Value extends string>({
   bind,
   options,
   disabled,
+  onChosen,
   ...named
-}: Named & { bind: Signal<Value>; options: readonly (readonly [value: Value, text: string])[]; disabled?: boolean }) {
+}: Named & {
+  bind: Signal<Value>
+  options: readonly (readonly [value: Value, text: string])[]
+  disabled?: boolean
+  /** Somebody has chosen another one. */
+  onChosen?: () => void
+}) {
   const id = useId()
   return (
     <Around id={id} {...named}>
@@ -151,6 +162,7 @@ export function SelectField<Value extends string>({
         disabled={disabled}
         onChange={({ currentTarget }) => {
           bind.value = currentTarget.value as Value
+          onChosen?.()
         }}
         aria-describedby={described(id, named)}
       >
@@ -248,16 +260,21 @@ export function TagsField({
   code?: boolean
 }) {
   const id = useId()
+  const [isFull, setFull] = useState(false)
   function add(field: HTMLInputElement): void {
     const words = field.value
       .split(',')
       .map((word) => word.trim())
       .filter((word) => word !== '')
-    if (words.length > 0) bind.value = [...new Set([...bind.value, ...words])].slice(0, max)
-    field.value = ''
+    const all = [...new Set([...bind.value, ...words])]
+    if (words.length > 0) bind.value = all.slice(0, max)
+    // What is too much stays to be seen.
+    field.value = all.slice(max).join(', ')
+    setFull(all.length > max)
   }
+  const error = isFull ? c('pickMax', { n: max }) : undefined
   return (
-    <div class="field">
+    <div class={error ? 'field wrong' : 'field'}>
       <label for={id}>{label}</label>
       <div class="tags">
         {bind.value.map((tag) => (
@@ -284,7 +301,8 @@ export function TagsField({
             add(event.currentTarget)
           }}
           onBlur={({ currentTarget }) => add(currentTarget)}
-          aria-describedby={hint ? `${id}-hint` : undefined}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={described(id, { label, hint, error })}
         />
       </div>
       {hint && (
@@ -292,11 +310,33 @@ export function TagsField({
           {hint}
         </p>
       )}
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
     </div>
   )
 }
 
-/** A file, chosen or dropped. */
+/** Files that are dropped beside their field: the browser is not to open one in the place of the page. */
+function useDropGuard(): void {
+  useEffect(() => {
+    function guard(event: DragEvent): void {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      event.dataTransfer.dropEffect = 'none'
+    }
+    addEventListener('dragover', guard)
+    addEventListener('drop', guard)
+    return () => {
+      removeEventListener('dragover', guard)
+      removeEventListener('drop', guard)
+    }
+  }, [])
+}
+
+/** A file, chosen or dropped. Of several that are dropped where one is taken, none is: which one was meant, nobody knows. */
 export function FileField({
   label,
   accept,
@@ -311,14 +351,20 @@ export function FileField({
   hint?: ComponentChildren
 }) {
   const id = useId()
+  const [isTooMany, setTooMany] = useState(false)
+  useDropGuard()
+  function take(files: readonly File[]): void {
+    const tooMany = !multiple && files.length > 1
+    setTooMany(tooMany)
+    if (files.length > 0 && !tooMany) onFiles(files)
+  }
   return (
     <div
       class="drop"
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault()
-        const files = [...(event.dataTransfer?.files ?? [])]
-        if (files.length > 0) onFiles(multiple ? files : files.slice(0, 1))
+        take([...(event.dataTransfer?.files ?? [])])
       }}
     >
       <Icon name="upload" />
@@ -333,10 +379,15 @@ export function FileField({
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])]
           currentTarget.value = ''
-          if (files.length > 0) onFiles(files)
+          take(files)
         }}
       />
       {hint && <p class="hint">{hint}</p>}
+      {isTooMany && (
+        <p class="error" role="alert">
+          {c('pickMax', { n: 1 })}
+        </p>
+      )}
     </div>
   )
 }

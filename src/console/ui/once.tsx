@@ -1,11 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { holdDirty } from '../lib/dirty.ts'
+import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
 import { Copyable, copy, Note } from './bits.tsx'
 import { Button } from './button.tsx'
 
 /**
- * What is shown once and never again, until somebody says that they have it: the page asks before it is left with it.
+ * What is shown once and never again, until somebody says that they have it: the page asks before it is left with it. While the login stands
+ * before the page it is in memory alone.
  * @param secret one text, or several such as recovery codes
  */
 export function Once({
@@ -29,6 +31,7 @@ export function Once({
     box.current?.focus()
     return () => holdDirty(mine, false)
   }, [])
+  if (standing.value === 'locked') return null
   const all = typeof secret === 'string' ? [secret] : secret
   return (
     <section ref={box} class="card" tabIndex={-1} aria-label={title}>

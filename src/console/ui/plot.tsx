@@ -27,9 +27,13 @@ export function Plot({
     if (asTable || !place || dates.length === 0) return
     let end = () => {}
     let gone = false
-    void import('./draw.ts').then(({ draw }) => {
-      if (!gone) end = draw(place, { dates, series, format })
-    })
+    import('./draw.ts').then(
+      ({ draw }) => {
+        if (!gone) end = draw(place, { dates, series, format })
+      },
+      // It could not be loaded: the figures are here all the same.
+      () => !gone && setAsTable(true),
+    )
     return () => {
       gone = true
       end()

@@ -5,6 +5,8 @@ import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 
 export type KybRecord = typeof kybRecords.$inferSelect
+/** What a business is called, and by which record. */
+export type Business = Pick<KybRecord, 'id' | 'legalName'>
 export type KybEvent = typeof kybEvents.$inferSelect
 export type KybStatus = KybRecord['status']
 export type KybCohort = KybRecord['cohort']

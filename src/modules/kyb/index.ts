@@ -1,2 +1,2 @@
 export type { KybDeps } from './parts.ts'
-export { approvedCohortOf, decideKyb, fileKyb, kybOf, legalNamesOf, listKyb, readKyb } from './service.ts'
+export { approvedCohortOf, businessesOf, decideKyb, fileKyb, kybOf, listKyb, readKyb } from './service.ts'

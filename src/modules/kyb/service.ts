@@ -11,6 +11,7 @@ import { verifyShops } from '../shop/index.ts'
 import {
   type AdminKybView,
   adminKybView,
+  type Business,
   type KybCohort,
   type KybDecision,
   type KybEvent,
@@ -76,15 +77,12 @@ export const approvedCohortOf = (
   from?: Pick<Reader, 'first'>,
 ): Promise<KybCohort | undefined> => kybStore.approvedCohort(merchantId, from)
 
-/**
- * What the businesses of merchants are called, by their ids; those whose record is neither pending nor approved are left out.
- * @param from a transaction, inside a write
- */
-export const legalNamesOf = (
+/** What the businesses of merchants are called that are pending or approved, by the merchant. @param from a transaction, inside a write */
+export const businessesOf = (
   { kybStore }: Pick<KybDeps, 'kybStore'>,
   merchantIds: readonly string[],
   from?: Pick<Reader, 'select'>,
-): Promise<Map<string, string>> => kybStore.legalNames(merchantIds, from)
+): Promise<Map<string, Business>> => kybStore.liveOf(merchantIds, from)
 
 /** A page of everybody's records, newest first unless the oldest are asked for. */
 export async function listKyb(

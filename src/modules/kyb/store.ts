@@ -5,7 +5,16 @@ import { kybEvents, kybRecords } from '../../../db/schema/kyb.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import { movesOf } from '../../core/moves.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type KybCohort, type KybDecision, type KybEvent, type KybOrder, type KybRecord, type KybStatus, kybTransitions } from './domain.ts'
+import {
+  type Business,
+  type KybCohort,
+  type KybDecision,
+  type KybEvent,
+  type KybOrder,
+  type KybRecord,
+  type KybStatus,
+  kybTransitions,
+} from './domain.ts'
 
 const byId = rowsOf(kybRecords, ['id'])
 /** The one that is live comes first, then those that were rejected, the last one first. */
@@ -38,13 +47,15 @@ export const createKybStore = ({ read }: Pick<Database, 'read'>) => ({
   async approvedCohort(merchantId: string, from: Pick<Reader, 'first'> = read): Promise<KybCohort | undefined> {
     return (await from.first(approvedCohort, { merchantId }))?.cohort
   },
-  /** What the businesses of these merchants are called, by the ids of those whose record is live. */
-  async legalNames(merchantIds: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Map<string, string>> {
+  /** The businesses of merchants that are pending or approved, by the merchant. */
+  async liveOf(merchantIds: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Map<string, Business>> {
+    const { id, merchantId, legalName } = kybRecords
     const rows = await from
-      .select({ merchantId: kybRecords.merchantId, legalName: kybRecords.legalName })
+      .select({ id, merchantId, legalName })
       .from(kybRecords)
-      .where(and(inArray(kybRecords.merchantId, [...new Set(merchantIds)]), sql`${kybRecords.status} <> 'REJECTED'`))
-    return new Map(rows.map(({ merchantId, legalName }) => [merchantId, legalName]))
+      // As the index of those that are live says it.
+      .where(and(inArray(merchantId, [...new Set(merchantIds)]), sql`${kybRecords.status} <> 'REJECTED'`))
+    return new Map(rows.map((row) => [row.merchantId, { id: row.id, legalName: row.legalName }]))
   },
   /** By when they were filed, which their ids say. */
   list: (status: KybStatus | undefined, order: KybOrder, slice: Slice) =>

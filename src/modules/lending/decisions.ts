@@ -5,7 +5,7 @@ import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import type { Assessment } from '../credit/domain.ts'
 import { assess, keepRules } from '../credit/index.ts'
-import { legalNamesOf } from '../kyb/index.ts'
+import { businessesOf } from '../kyb/index.ts'
 import { appendEvent, type ByOperator, noSuchApplication, raised } from './applications.ts'
 import { allowedIn, applicationDifference, type Decision, type LendingApplication, queueTotalMax } from './domain.ts'
 import type { LendingDeps } from './parts.ts'
@@ -15,11 +15,13 @@ import { type AdminApplicationView, adminApplicationView, type QueuedView, queue
 /** A page of the queue: those that were submitted first, first; drafts have no such time and stand by their making. */
 export async function listQueue(deps: LendingDeps, filter: QueueFilter, slice: Slice): Promise<Page<QueuedView> & { totalCapped?: true }> {
   const { rows, total } = await deps.queueStore.list(filter, slice)
-  const merchantIds = rows.map(({ merchantId }) => merchantId)
-  const names = rows.length === 0 ? new Map<string, string>() : await legalNamesOf(deps, merchantIds)
-  const data = rows.map((row) => queuedView(row, names.get(row.merchantId)))
+  const businesses = await businessesOf(
+    deps,
+    rows.map(({ merchantId }) => merchantId),
+  )
+  const views = rows.map((row) => queuedView(row, businesses.get(row.merchantId)))
   return {
-    ...pageOf(data, Math.min(total, queueTotalMax), slice),
+    ...pageOf(views, Math.min(total, queueTotalMax), slice),
     ...(total > queueTotalMax ? { totalCapped: true } : {}),
   }
 }
@@ -37,8 +39,8 @@ async function wholeView(
   from?: Pick<Reader, 'first' | 'all' | 'select'>,
 ): Promise<AdminApplicationView> {
   const { merchantId } = application
-  const [whole, names] = await Promise.all([deps.lendingStore.whole(application, from), legalNamesOf(deps, [merchantId], from)])
-  return adminApplicationView({ ...whole, legalName: names.get(merchantId) })
+  const businesses = await businessesOf(deps, [merchantId], from)
+  return adminApplicationView(await deps.lendingStore.whole(application, from), businesses.get(merchantId))
 }
 
 export type DecisionInput = {

@@ -40,7 +40,6 @@ const Ending = {
   ...fieldsOf(nullable(Instant), 'submittedAt', 'decidedAt'),
   ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
 }
-const legalName = nullable(t.String({ description: "Of the merchant's KYB record; null when there is none" }))
 const createdBy = t.String({ description: 'The id of who drafted it: the merchant, or an operator for them' })
 
 export const LendingApplication = t.Object(
@@ -101,7 +100,11 @@ export const ListQueue = t.Object({
   limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default ${queueLimitDefault}, clamped to 1..${queueLimitMax}` })),
 })
 
-const QueuedApplication = t.Object({ ...Fields, legalName, ...Ending, createdBy }, { title: 'QueuedLendingApplication' })
+const business = nullable(
+  t.Object(fieldsOf(t.String(), 'id', 'legalName'), { description: "Of the merchant's KYB record that is pending or approved" }),
+)
+
+const QueuedApplication = t.Object({ ...Fields, business, ...Ending, createdBy }, { title: 'QueuedLendingApplication' })
 export const LendingQueue = t.Object({
   ...pageOf(QueuedApplication).properties,
   totalCapped: t.Optional(t.Literal(true, { description: `There are more than \`total\`, which is ${queueTotalMax}` })),
@@ -110,7 +113,7 @@ export const LendingQueue = t.Object({
 export const AdminLendingApplication = t.Object(
   {
     ...LendingApplication.properties,
-    legalName,
+    business,
     createdBy,
     documents: t.Array(
       t.Object({

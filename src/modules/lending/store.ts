@@ -77,7 +77,7 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
     return (await from.all(documentsOf, { applicationId })).map(({ key }) => key)
   },
   /** All that operators are shown of an application, without what the KYB record says. */
-  async whole(application: LendingApplication, from: From = read): Promise<Omit<WholeApplication, 'legalName'>> {
+  async whole(application: LendingApplication, from: From = read): Promise<WholeApplication> {
     const applicationId = application.id
     const [documents, decisions, events] = await Promise.all([
       from.all(documentsOf, { applicationId }),

@@ -1,5 +1,6 @@
 import { isoTimes, pick } from '../../lib/records.ts'
 import { usdOf } from '../../lib/usd.ts'
+import type { Business } from '../kyb/domain.ts'
 import type { LendingApplication, LendingDecision, LendingDocument, LendingEvent } from './domain.ts'
 
 /** An application without what it says of its documents, which may be long: what the queue reads of it. */
@@ -24,10 +25,10 @@ export const applicationView = (application: LendingApplication) => ({
 })
 export type ApplicationView = ReturnType<typeof applicationView>
 
-/** The same in the queue of operators, with what the business is called; undefined: nobody says any more. */
-export const queuedView = (application: QueuedApplication, legalName: string | undefined) => ({
+/** The same in the queue of operators. */
+export const queuedView = (application: QueuedApplication, business: Business | undefined) => ({
   ...fields(application),
-  legalName: legalName ?? null,
+  business: business ?? null,
   ...ending(application),
   createdBy: application.createdBy,
 })
@@ -36,7 +37,6 @@ export type QueuedView = ReturnType<typeof queuedView>
 /** What an application is shown with to operators, each in its order. */
 export type WholeApplication = {
   readonly application: LendingApplication
-  readonly legalName: string | undefined
   readonly documents: readonly LendingDocument[]
   readonly decisions: readonly LendingDecision[]
   readonly events: readonly LendingEvent[]
@@ -45,9 +45,12 @@ export type WholeApplication = {
 }
 
 /** A whole application as operators see it: with its files, what the rules said at each decision, and who did what, when and why. */
-export const adminApplicationView = ({ application, legalName, documents, decisions, events, isCapped }: WholeApplication) => ({
+export const adminApplicationView = (
+  { application, documents, decisions, events, isCapped }: WholeApplication,
+  business: Business | undefined,
+) => ({
   ...applicationView(application),
-  legalName: legalName ?? null,
+  business: business ?? null,
   createdBy: application.createdBy,
   documents: documents.map((document) => ({
     ...pick(document, 'id', 'key', 'mimeType', 'size', 'originalName'),

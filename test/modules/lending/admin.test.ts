@@ -146,20 +146,21 @@ describe('what the business is called', () => {
     const [row] = await app.deps.db.read.select().from(lendingApplications).where(eq(lendingApplications.id, id))
     const orphan = { ...(row as Row), id: 'loan_00000000000000000000000000', merchantId: nameless.id }
     await app.deps.db.write(async (tx) => void (await tx.insert(lendingApplications).values(orphan)))
-    const names = (data: { id: string; legalName: string | null }[]) => new Map(data.map((one) => [one.id, one.legalName]))
+    const names = (data: { id: string; business: { legalName: string } | null }[]) =>
+      new Map(data.map((one) => [one.id, one.business?.legalName ?? null]))
     const expected = new Map<string, string | null>([
       [id, business.legalName],
       ...others.map((one): [string, string] => [one.id, 'Other Felt LLC']),
       [orphan.id, null],
     ])
-    const legalNames = spyOn(app.deps.kybStore, 'legalNames')
+    const looks = spyOn(app.deps.kybStore, 'liveOf')
     const queue = ok(await app.call('GET', '/admin/lending-application?status=SUBMITTED', { token: operator.token })).body.data
-    expect(legalNames).toHaveBeenCalledTimes(1)
+    expect(looks).toHaveBeenCalledTimes(1)
     expect(names(queue)).toEqual(expected)
-    for (const [one, name] of expected) expect([one, (await read(app, operator, one)).legalName]).toEqual([one, name])
-    expect(ok(await decide(app, operator, id, 'APPROVED')).body.legalName).toBe(business.legalName)
+    for (const [one, name] of expected) expect([one, (await read(app, operator, one)).business?.legalName ?? null]).toEqual([one, name])
+    expect(ok(await decide(app, operator, id, 'APPROVED')).body.business).toMatchObject({ legalName: business.legalName })
     // To the merchant it says nothing new.
-    expect(ok(await app.call('GET', path(id), { token: merchant.token })).body).not.toHaveProperty('legalName')
+    expect(ok(await app.call('GET', path(id), { token: merchant.token })).body).not.toHaveProperty('business')
   })
 })
 
@@ -338,6 +339,20 @@ describe('the decision', () => {
     const early = await decide(app, operator, id, 'APPROVED')
     expect([early.status, early.body.message]).toEqual([409, 'The application is not submitted yet'])
   })
+})
+
+test('operators read which business an application is of, in the queue, by itself and when they decide; one without a record has none', async () => {
+  await using lending = await lendingApp()
+  const { app, merchant, operator } = lending
+  const kyb = ok(await app.call('GET', '/kyb', { token: merchant.token })).body
+  const { id } = await submitted(app, merchant)
+  const business = { id: kyb.id, legalName: kyb.legalName }
+  const queued = ok(await app.call('GET', '/admin/lending-application?status=SUBMITTED', { token: operator.token })).body.data
+  const whole = ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
+  const decided = ok(await decide(app, operator, id, 'REJECTED')).body
+  expect([...queued, whole, decided].map((one) => one.business)).toEqual([business, business, business])
+  await using list = await queueOf([{}])
+  expect(ok(await list.queue('')).body.data).toMatchObject([{ business: null }])
 })
 
 test('the database itself refuses to change, remove or replace what became of an application and how it was decided', async () => {

@@ -20,7 +20,7 @@ async function operated() {
   return { [Symbol.asyncDispose]: () => app.close(), app, operator, shop, path, set, read }
 }
 
-test('shops are found by a part of their handle or title, in either case of a to z, or by their id; what a pattern means, means nothing', async () => {
+test('shops are found by a part of their handle or title, in either case of a to z, or by the id of them or their merchant; what a pattern means, means nothing', async () => {
   await using one = await operated()
   const { app, operator, shop } = one
   const other = await app.merchant()
@@ -30,10 +30,10 @@ test('shops are found by a part of their handle or title, in either case of a to
     ok(await app.call('GET', `/admin/shops?${query}`, { token: operator.token })).body.data.map(({ id }: { id: string }) => id)
   const asked = (q: string) => found(`q=${encodeURIComponent(q)}`)
   expect(await found('')).toEqual([other.shop.id, shop.shop.id])
-  for (const q of ['ceRAmics', '100%', 'Мод_', other.shop.name.toUpperCase(), other.shop.id])
+  for (const q of ['ceRAmics', '100%', 'Мод_', other.shop.name.toUpperCase(), other.shop.id, other.id])
     expect([q, await asked(q)]).toEqual([q, [other.shop.id]])
   for (const q of ['%', '_']) expect([q, await asked(q)]).toEqual([q, [other.shop.id]])
-  for (const q of ['no such shop', '\\', shop.shop.id.slice(0, -1)]) expect([q, await asked(q)]).toEqual([q, []])
+  for (const q of ['no such shop', '\\', shop.shop.id.slice(0, -1), shop.id.slice(0, -1)]) expect([q, await asked(q)]).toEqual([q, []])
   expect(await found(`status=SUSPENDED&q=${other.shop.name}`)).toEqual([])
   expect(await found(`status=ACTIVE&q=${other.shop.name}`)).toEqual([other.shop.id])
   expect((await app.call('GET', '/admin/shops?q=', { token: operator.token })).status).toBe(400)

@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { api, fetchedOnce, ok, type Schema } from '../../lib/api.ts'
-import { notify } from '../../lib/notices.ts'
+import { notify, showProblem } from '../../lib/notices.ts'
+import { Refused } from '../../lib/refused.ts'
+import { standing } from '../../lib/session.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, Facts, Note, State } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -23,10 +25,18 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
   const [begun, setBegun] = useState<Begun | undefined>(undefined)
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
   const [isEnding, setEnding] = useState(false)
+  const [isMissed, setMissed] = useState(false)
   const begin = async () => setBegun(await ok(api.POST('/auth/totp', { cache: 'no-store' })))
   async function confirmed(recoveryCodes: readonly string[]): Promise<void> {
     setBegun(undefined)
     setCodes(recoveryCodes)
+    await onChanged()
+  }
+  /** It was turned on before, by a code whose answer never came, or elsewhere; or it takes too long already. */
+  async function refused(error: Refused): Promise<void> {
+    showProblem(error)
+    setBegun(undefined)
+    setMissed(true)
     await onChanged()
   }
   return (
@@ -40,9 +50,10 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
         actions={<State of={enabled ? 'ACTIVE' : 'DISABLED'} text={w(enabled ? 'factorOn' : 'factorOff')} />}
       >
         {begun ? (
-          <Confirm begun={begun} onConfirmed={confirmed} onCancel={() => setBegun(undefined)} />
+          <Confirm begun={begun} onConfirmed={confirmed} onRefused={refused} onCancel={() => setBegun(undefined)} />
         ) : enabled ? (
           <>
+            {isMissed && <Note tone="bad">{w('missed')}</Note>}
             {recoveryCodesLeft <= fewLeft ? (
               <Note tone="warn">{w('fewLeft', { n: recoveryCodesLeft })}</Note>
             ) : (
@@ -66,6 +77,7 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
           onDone={async () => {
             setEnding(false)
             setCodes(undefined)
+            setMissed(false)
             await onChanged()
           }}
         />
@@ -74,15 +86,27 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
   )
 }
 
-type ConfirmProps = { begun: Begun; onConfirmed: (codes: readonly string[]) => Promise<void>; onCancel: () => void }
+type ConfirmProps = {
+  begun: Begun
+  onConfirmed: (codes: readonly string[]) => Promise<void>
+  /** There is nothing to confirm any more. */
+  onRefused: (error: Refused) => Promise<void>
+  onCancel: () => void
+}
 
-function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onCancel }: ConfirmProps) {
+function Confirm({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCancel }: ConfirmProps) {
   const code = useSignal('')
   async function confirm(): Promise<void> {
     const body = { code: code.value.replace(/\s/g, '') }
-    const { recoveryCodes } = await ok(api.POST('/auth/totp/confirm', { body, cache: 'no-store', fetch: fetchedOnce }))
-    await onConfirmed(recoveryCodes)
+    try {
+      const { recoveryCodes } = await ok(api.POST('/auth/totp/confirm', { body, cache: 'no-store', fetch: fetchedOnce }))
+      await onConfirmed(recoveryCodes)
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 409) throw error
+      await onRefused(error)
+    }
   }
+  if (standing.value === 'locked') return null
   return (
     <Form
       onSubmit={confirm}

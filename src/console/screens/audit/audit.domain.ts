@@ -21,7 +21,6 @@ function textOf(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-type Place = { readonly id: string; readonly name: string }
 /** Where the operator's pages show a record. */
 const ofNetwork: Readonly<Record<string, string>> = {
   shop: 'shops',
@@ -32,27 +31,9 @@ const ofNetwork: Readonly<Record<string, string>> = {
   meth: 'methodologies',
   wal: 'wallets',
 }
-/** Where those of a shop do; only its own people may look there. */
-const ofShop: Readonly<Record<string, readonly string[]>> = {
-  order: ['orders'],
-  draft: ['orders', 'drafts'],
-  prod: ['products'],
-  coll: ['collections'],
-  cus: ['customers'],
-  disc: ['discounts'],
-  gift: ['gift-cards'],
-  blog: ['blog'],
-  whe: ['settings', 'webhooks'],
-}
 
-/**
- * The page that shows what something was done to, below /console; undefined where there is none for who asks.
- * @param shops those in which they work
- */
-export function pageOf(row: { readonly subject: string; readonly shopId: string | null }, shops: readonly Place[]): string | undefined {
-  const prefix = idOf.exec(row.subject)?.[1] ?? ''
-  if (Object.hasOwn(ofNetwork, prefix)) return `/net/${ofNetwork[prefix]}/${row.subject}`
-  const shop = shops.find(({ id }) => id === row.shopId)
-  if (!shop || !Object.hasOwn(ofShop, prefix)) return undefined
-  return `/s/${[encodeURIComponent(shop.name), ...(ofShop[prefix] ?? []), row.subject].join('/')}`
+/** The page that shows what something was done to, below /console; undefined where there is none for operators. */
+export function pageOf(subject: string): string | undefined {
+  const prefix = idOf.exec(subject)?.[1] ?? ''
+  return Object.hasOwn(ofNetwork, prefix) ? `/net/${ofNetwork[prefix]}/${subject}` : undefined
 }

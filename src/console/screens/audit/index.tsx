@@ -3,7 +3,6 @@ import { download } from '../../lib/download.ts'
 import { number } from '../../lib/format.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
-import { shops } from '../../lib/session.ts'
 import { c } from '../../lib/words/common.ts'
 import { When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -33,7 +32,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
       key: 'subject',
       title: w('subject'),
       cell: (row) => {
-        const page = pageOf(row, shops.value)
+        const page = pageOf(row.subject)
         return (
           <div>
             {only('subject', row.subject)}{' '}

@@ -1,6 +1,8 @@
-import { api, ok } from '../../lib/api.ts'
+import { useState } from 'preact/hooks'
+import { api, ok, type Schema } from '../../lib/api.ts'
 import { bytes, duration, number } from '../../lib/format.ts'
-import { useLive } from '../../lib/live.ts'
+import { useIntention } from '../../lib/intention.ts'
+import { useLive, useLooking } from '../../lib/live.ts'
 import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { c } from '../../lib/words/common.ts'
@@ -12,19 +14,40 @@ import { w } from './words.ts'
 
 const when = (at: string | null) => at && <When at={at} short />
 
+/** That one is late, nothing tells; one that somebody waits for is looked at until it is over. */
+const looksMs = 60_000
+const awaitedMs = 1_500
+
+/** What is another once a backup has ended, well or not. */
+const endOf = ({ last, failures }: Schema<'Backups'>): string => `${last?.at} ${failures}`
+
 export default function Backups() {
   const backups = useResource('backups', (signal) => ok(api.GET('/admin/operations/backups', { signal })))
-  useLive(['job.finished', 'backup.*'], backups.reload)
+  const once = useIntention()
+  const [asked, setAsked] = useState<string | undefined>(undefined)
+  const held = backups.data.value
+  const isAwaited = held !== undefined && endOf(held) === asked
+  useLive(['job.*', 'backup.*'], backups.reload)
+  useLooking(isAwaited ? awaitedMs : looksMs, backups.reload)
   async function now(): Promise<void> {
-    await ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' } } }))
+    await once('back-up', (key) =>
+      ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header: { 'idempotency-key': key } } })),
+    )
+    setAsked(held && endOf(held))
     notify(w('asked'))
+    await backups.reload()
   }
   return (
-    <Page title={w('title')} actions={backups.data.value?.state === 'on' && <Button onPress={now}>{w('now')}</Button>}>
+    <Page title={w('title')} actions={held?.state === 'on' && <Button onPress={now}>{w('now')}</Button>}>
       <Loaded of={backups}>
         {({ asOf, state, isLate, lateAfterHours, nextAt, last, failures, places, database, logShipping }) => (
           <>
             <AsOf at={asOf} />
+            {isAwaited && (
+              <p role="status">
+                <State of="PENDING" text={w('running')} tone="info" />
+              </p>
+            )}
             {state === 'off' && <Note tone="bad">{w('off')}</Note>}
             {state === 'server' && <Note>{w('server')}</Note>}
             {isLate && (

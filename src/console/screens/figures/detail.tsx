@@ -6,7 +6,7 @@ import { download } from '../../lib/download.ts'
 import { percent, usd } from '../../lib/format.ts'
 import { useQuery } from '../../lib/query.ts'
 import { net } from '../../lib/shop.ts'
-import { datesOf, windowOf, windowQuery } from '../../lib/window.ts'
+import { datesOf, windowQuery } from '../../lib/window.ts'
 import { c } from '../../lib/words/common.ts'
 import { Figure } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -15,7 +15,7 @@ import { Plot } from '../../ui/plot.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Windows } from '../../ui/window.tsx'
 import { isKpi, type Kpi, type KpiName, type Part, shareOf, unitOf } from './kpi.domain.ts'
-import { Days, formatOf, KpiNotes, kpiTitle, offered, partName, shownValue, useKpi } from './kpi.tsx'
+import { Days, formatOf, KpiNotes, kpiTitle, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
 import { w } from './words.ts'
 
 /** One figure of the network by the day and by what it is made of. */
@@ -32,15 +32,18 @@ const Unknown = () => (
 
 function OneKpi({ name }: { name: KpiName }) {
   const query = useQuery()
-  const shown = windowOf(query.of, offered)
-  const kpi = useKpi(name, shown)
+  const shown = windowIn(query.of)
+  const kpi = useKpi(name, query)
   return (
     <Page
       title={kpiTitle(name)}
       subtitle={w(`about.${name}`)}
       back={{ href: `/console/net${windowQuery(query.of)}`, text: w('title') }}
       actions={
-        <Button icon="download" onPress={() => download(pathWith(`/admin/dashboard/${name}`, datesOf(shown)), `${name}.csv`, 'text/csv')}>
+        <Button
+          icon="download"
+          onPress={() => download(pathWith(`/admin/dashboard/${name}`, datesOf(windowIn(query.of))), `${name}.csv`, 'text/csv')}
+        >
           {w('downloadDays')}
         </Button>
       }
@@ -51,7 +54,7 @@ function OneKpi({ name }: { name: KpiName }) {
   )
 }
 
-function Standing({ of, name }: { of: Kpi; name: KpiName }) {
+function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
   // A plot is drawn anew when these are others.
   const plot = useMemo(
     () => ({

@@ -1,13 +1,14 @@
-import { useQuery } from '../../lib/query.ts'
+import { moment } from '../../lib/format.ts'
+import { type Query, useQuery } from '../../lib/query.ts'
 import { net } from '../../lib/shop.ts'
-import { type Window, windowOf, windowQuery } from '../../lib/window.ts'
+import { windowQuery } from '../../lib/window.ts'
 import { c } from '../../lib/words/common.ts'
 import { Change } from '../../ui/bits.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { Spark } from '../../ui/spark.tsx'
 import { Windows } from '../../ui/window.tsx'
-import { firstParts, type Kpi, type KpiName, kpiNames } from './kpi.domain.ts'
-import { KpiNotes, kpiTitle, offered, partName, shownValue, useKpi } from './kpi.tsx'
+import { firstParts, type KpiName, kpiNames } from './kpi.domain.ts'
+import { KpiNotes, kpiTitle, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
 import { w } from './words.ts'
 
 const partsShown = 4
@@ -15,21 +16,21 @@ const partsShown = 4
 /** How the network stands: six figures beside each other, each of which leads to its own page. */
 export default function Figures() {
   const query = useQuery()
-  const shown = windowOf(query.of, offered)
+  const shown = windowIn(query.of)
   return (
     <Page title={w('title')} subtitle={w('subtitle')}>
       <Windows query={query} shown={shown} offered={offered} />
       <div class="grid figures">
         {kpiNames.map((name) => (
-          <Card key={name} name={name} shown={shown} href={`${net('figures', name)}${windowQuery(query.of)}`} />
+          <Card key={name} name={name} query={query} href={`${net('figures', name)}${windowQuery(query.of)}`} />
         ))}
       </div>
     </Page>
   )
 }
 
-function Card({ name, shown, href }: { name: KpiName; shown: Window; href: string }) {
-  const kpi = useKpi(name, shown)
+function Card({ name, query, href }: { name: KpiName; query: Query; href: string }) {
+  const kpi = useKpi(name, query)
   return (
     <section class="card leads" aria-label={kpiTitle(name)}>
       <h2>
@@ -40,7 +41,7 @@ function Card({ name, shown, href }: { name: KpiName; shown: Window; href: strin
   )
 }
 
-function Standing({ of, name }: { of: Kpi; name: KpiName }) {
+function Standing({ of, name }: { of: ReadKpi; name: KpiName }) {
   const { shown, more } = firstParts(of.parts, partsShown)
   return (
     <>
@@ -64,6 +65,7 @@ function Standing({ of, name }: { of: Kpi; name: KpiName }) {
       )}
       {more > 0 && <small class="faint">{w('moreParts', { n: more })}</small>}
       <KpiNotes of={of} short />
+      <small class="faint">{c('asOf', { at: moment(of.readAt) })}</small>
     </>
   )
 }

@@ -1,10 +1,13 @@
 /** What both pages of figures say and read alike. */
 import { api, ok } from '../../lib/api.ts'
-import { day, number, percent, usd } from '../../lib/format.ts'
-import { useLive } from '../../lib/live.ts'
+import { serverNow } from '../../lib/clock.ts'
+import { day, moment, number, percent, usd } from '../../lib/format.ts'
+import { useLive, useLooking } from '../../lib/live.ts'
 import { processorName } from '../../lib/processors.ts'
+import type { Query } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
-import { datesOf, type Window, windowBefore } from '../../lib/window.ts'
+import { datesOf, type Window, windowBefore, windowOf, windowQuery } from '../../lib/window.ts'
+import { c } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
 import { countedKpi, type Kpi, type KpiName, type Part, rateKpi, unitOf } from './kpi.domain.ts'
 import { w } from './words.ts'
@@ -45,11 +48,23 @@ const changedBy: Readonly<Record<KpiName, readonly string[]>> = {
 }
 /** Sums over a year: on a network that is busy not for each order. */
 const everyMs = 5_000
+/** What is not told, and a day that ends. */
+const looksMs = 60_000
+
+/** The days that an address asks for, of those of now. */
+export const windowIn = (of: Query['of']): Window => windowOf(of, offered)
+
+/** A figure with the moment that it was read at. */
+export type ReadKpi = Kpi & { readonly readAt: string }
 
 /** A figure of some days, which moves when what it counts does. */
-export function useKpi(name: KpiName, shown: Window): Resource<Kpi> {
-  const kpi = useResource(JSON.stringify([name, shown]), (signal) => readKpi(name, shown, signal))
+export function useKpi(name: KpiName, query: Query): Resource<ReadKpi> {
+  const kpi = useResource(`${name} ${windowQuery(query.of)}`, async (signal) => {
+    const read = await readKpi(name, windowIn(query.of), signal)
+    return { ...read, readAt: new Date(serverNow()).toISOString() }
+  })
   useLive(changedBy[name], kpi.reload, undefined, everyMs)
+  useLooking(looksMs, kpi.reload)
   return kpi
 }
 
@@ -88,7 +103,9 @@ export function KpiNotes({ of: { testUsd, unpriced }, short }: { of: Kpi; short?
   )
 }
 
-/** The days that an answer is about. */
-export const Days = ({ of: { startDate, endDate } }: { of: Pick<Kpi, 'startDate' | 'endDate'> }) => (
-  <p class="faint">{w('days', { from: day(startDate), to: day(endDate) })}</p>
+/** The days that an answer is about, and of when it is. */
+export const Days = ({ of: { startDate, endDate, readAt } }: { of: Pick<ReadKpi, 'startDate' | 'endDate' | 'readAt'> }) => (
+  <p class="faint">
+    {w('days', { from: day(startDate), to: day(endDate) })} · {c('asOf', { at: moment(readAt) })}
+  </p>
 )

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { duration, moment } from '../../lib/format.ts'
+import { useIntention } from '../../lib/intention.ts'
 import { useLive, useLooking } from '../../lib/live.ts'
 import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
@@ -26,8 +27,11 @@ export default function Jobs() {
   // Most runs are not told of. One that somebody asked for is looked at until it is over.
   const isAwaited = jobs.data.value?.data.some(({ state, requestedAt }) => state === 'running' || requestedAt !== null) ?? false
   useLooking(isAwaited ? awaitedMs : looksMs, jobs.reload)
+  const once = useIntention()
   async function run(name: string): Promise<void> {
-    await ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: name } } }))
+    await once(name, (key) =>
+      ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: name }, header: { 'idempotency-key': key } } })),
+    )
     notify(w('asked', { name }))
     await jobs.reload()
   }

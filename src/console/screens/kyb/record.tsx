@@ -5,6 +5,7 @@ import { api, ifMatch, pathWith, Refused, type Schema, versioned } from '../../l
 import { country } from '../../lib/format.ts'
 import { cohortName, l } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
+import { myId } from '../../lib/me.ts'
 import { notify, showProblem } from '../../lib/notices.ts'
 import { useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
@@ -12,13 +13,15 @@ import { net } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { language } from '../../lib/words.ts'
 import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
-import { Button, ButtonLink } from '../../ui/button.tsx'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Cancel } from '../../ui/cancel.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Who } from '../../ui/who.tsx'
+import { isOwn } from './decided.domain.ts'
 import { restOf } from './shares.domain.ts'
 import { w } from './words.ts'
 
@@ -96,17 +99,24 @@ function Decide({
   const of = held.data
   const reason = useSignal('')
   const name = of.legalName.slice(0, 80)
+  const body = () => ({ decision, reason: reason.value.trim() || null })
+  const mine = () => ({ actor: myId(), ...body() })
+  function done(): void {
+    onClose()
+    notify(w(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
+  }
   async function decide(): Promise<void> {
+    const sent = mine()
     try {
-      const body = { decision, reason: reason.value.trim() || null }
       const params = { path: { id: of.id }, header: ifMatch(begun.etag) }
-      record.put(await versioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body })))
-      onClose()
-      notify(w(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
+      record.put(await versioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body: body() })))
+      done()
     } catch (error) {
       if (!(error instanceof Refused) || (error.status !== 409 && error.status !== 412)) throw error
-      showProblem(error)
       await record.reload()
+      // The answer to the first time was lost: it is what was decided.
+      if (record.data.value && isOwn(record.data.value.data, sent)) return done()
+      showProblem(error)
       onLate()
     }
   }
@@ -114,7 +124,7 @@ function Decide({
   if (begun.data.status !== 'PENDING') return null
   return (
     <FormDialog title={w(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
-      {of.status !== 'PENDING' && <Note tone="warn">{w('meanwhile')}</Note>}
+      {of.status !== 'PENDING' && !isOwn(of, mine()) && <Note tone="warn">{w('meanwhile')}</Note>}
       {isApproval ? (
         <>
           <p>{w('approveFinal')}</p>
@@ -133,7 +143,7 @@ function Decide({
         danger={!isApproval}
         dirty={reason.value !== ''}
         label={w('reason')}
-        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+        actions={<Cancel onCancel={onClose} />}
       >
         <AreaField label={w('reason')} hint={`${w('reasonHint')} (${c('optional')})`} bind={reason} max={2000} />
       </Form>
@@ -198,6 +208,9 @@ function Filed({ of }: { of: Kyb }) {
         {rest > 0 && <Note>{w('sharesRest', { part: percentOfShare(rest) })}</Note>}
       </Section>
       <div class="row">
+        <ButtonLink icon="products" href={pathWith(net('shops'), { q: of.merchantId })}>
+          {w('shops')}
+        </ButtonLink>
         <ButtonLink icon="book" href={pathWith(net('audit'), { subject: of.id })}>
           {w('audit')}
         </ButtonLink>

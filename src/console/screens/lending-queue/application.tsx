@@ -85,6 +85,14 @@ const Asked = ({ of }: { of: Application }) => (
   <Section title={w('asked')}>
     <Facts
       of={[
+        [
+          w('business'),
+          of.business && (
+            <a key="business" href={net('kyb', of.business.id)}>
+              <bdi>{of.business.legalName}</bdi>
+            </a>
+          ),
+        ],
         [w('amount'), of.requestedAmountUsd === null ? w('noAmount') : usd(of.requestedAmountUsd)],
         [w('term'), of.requestedTermMonths !== null && w('months', { n: of.requestedTermMonths })],
         [w('purpose'), of.purposeCode && purposeName(of.purposeCode)],
@@ -99,6 +107,9 @@ const Asked = ({ of }: { of: Application }) => (
       ]}
     />
     <div class="row">
+      <ButtonLink icon="products" href={pathWith(net('shops'), { q: of.merchantId })}>
+        {w('shops')}
+      </ButtonLink>
       <ButtonLink icon="money" href={pathWith(net('repayments'), { merchantId: of.merchantId })}>
         {w('repayments')}
       </ButtonLink>

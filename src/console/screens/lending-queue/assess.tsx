@@ -1,6 +1,8 @@
 /** Figures of a business, and what souk's rules would lend on them. */
 import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
+import { holdDirty } from '../../lib/dirty.ts'
 import { type Draft, textsOf } from '../../lib/draft.ts'
 import { usd } from '../../lib/format.ts'
 import { cohortName, cohortOptions, l } from '../../lib/lending.ts'
@@ -8,7 +10,7 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { Facts } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, SelectField, TagsField } from '../../ui/fields.tsx'
 import { type Assessment, assessmentOf, type Figures, risks } from './review.domain.ts'
 import { w } from './words.ts'
@@ -78,11 +80,18 @@ export const AssessmentFacts = ({ of }: { of: Assessment }) => (
 /** The rules by themselves: no application is looked at, nothing is kept. */
 export function AssessDialog({ onClose }: { onClose: () => void }) {
   const draft = useDraft('assess', noFigures('UAE_MAINLAND'))
+  const { dirty } = draft
+  const name = useRef(Symbol('figures'))
+  useEffect(() => {
+    const mine = name.current
+    holdDirty(mine, dirty)
+    return () => holdDirty(mine, false)
+  }, [dirty])
   return (
-    <Dialog title={w('assess')} onClose={onClose} typing>
+    <FormDialog title={w('assess')} onClose={onClose}>
       <p class="hint">{w('assessHint')}</p>
       <AssessFields of={draft.of} />
       <Judging of={draft.of} />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -9,7 +9,7 @@ import { notify } from '../../lib/notices.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Cancel } from '../../ui/cancel.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField, CheckField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
@@ -88,9 +88,9 @@ export function DecideDialog({
         onSubmit={decide}
         submit={w(`do.${value}`)}
         danger={value === 'REJECTED'}
-        dirty={reason.value !== '' || figures.dirty}
+        dirty={reason.value !== '' || reference.value !== (of.partnerExternalRef ?? '') || figures.dirty}
         label={w('decide')}
-        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+        actions={<Cancel onCancel={onClose} />}
       >
         <fieldset class="field choices">
           <legend>{w('decision')}</legend>

@@ -1,5 +1,6 @@
 import { api, ok, Refused, type Schema } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
+import { guidanceOf } from '../../lib/lending.ts'
 import type { Query } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { Facts, Tabs, When } from '../../ui/bits.tsx'
@@ -51,14 +52,19 @@ export function Earned({ merchantId, query }: { merchantId: string; query: Query
   )
 }
 
-const Missing = ({ of }: { of: Gap }) => (
-  <div>
-    <h3>{w('toReach', { tier: of.targetTier })}</h3>
-    <p>
-      {w('missing', { n: of.onTimeSettlementsNeeded })} {of.blockingDefaultCount > 0 && w('blocking', { n: of.blockingDefaultCount })}
-    </p>
-    <p class="hint">
-      <bdi>{of.guidance}</bdi>
-    </p>
-  </div>
-)
+function Missing({ of }: { of: Gap }) {
+  const guidance = guidanceOf(of)
+  return (
+    <div>
+      <h3>{w('toReach', { tier: of.targetTier })}</h3>
+      <p>
+        {w('missing', { n: of.onTimeSettlementsNeeded })} {of.blockingDefaultCount > 0 && w('blocking', { n: of.blockingDefaultCount })}
+      </p>
+      {guidance && (
+        <p class="hint">
+          <bdi>{guidance}</bdi>
+        </p>
+      )}
+    </div>
+  )
+}

@@ -21,10 +21,17 @@ const statuses = ['SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAW
 const shownMax = 50
 
 const columns = (): readonly Column<Application>[] => [
+  // Who has no record that is live any more stands by their id.
+  {
+    key: 'business',
+    title: w('business'),
+    main: true,
+    cell: ({ business, merchantId }) => (business ? <bdi class="cut">{business.legalName}</bdi> : <code>{merchantId}</code>),
+  },
   {
     key: 'amount',
     title: w('amount'),
-    main: true,
+    end: true,
     cell: ({ requestedAmountUsd }) => <span class="number">{requestedAmountUsd === null ? w('noAmount') : usd(requestedAmountUsd)}</span>,
   },
   { key: 'term', title: w('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : w('months', { n })) },
@@ -89,6 +96,7 @@ export default function Queue() {
                   href={({ id }) => net('lending', id)}
                 />
                 <Pager of={list} query={query} />
+                {list.totalCapped && <p class="hint">{w('capped', { n: list.total })}</p>}
               </>
             ) : tier || cohort || partner ? (
               <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />

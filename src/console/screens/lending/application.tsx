@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { usd } from '../../lib/format.ts'
@@ -27,11 +27,18 @@ export default function ApplicationPage() {
     versioned<Application>(api.GET('/lending-application/{id}', { params: { path }, signal })),
   )
   const held = application.data.value
-  const checklist = useResource(`${id} ${held?.data.selectedTier1Partner}`, async (signal) => {
+  const checklist = useResource(id, async (signal) => {
     const { items } = await ok(api.GET('/lending-application/{id}/checklist', { params: { path }, signal }))
     return { items: items.map(translated) }
   })
   const files = useResource(id, (signal) => ok(api.GET('/lending-application/{id}/documents', { params: { path }, signal })))
+  // Another partner asks for other documents. What is on its way for the list that is shown goes on.
+  const partner = held?.data.selectedTier1Partner
+  const asks = useRef(partner)
+  useEffect(() => {
+    if (asks.current !== undefined && asks.current !== partner) void checklist.reload()
+    asks.current = partner
+  }, [partner])
   const handedIn = () => Promise.all([application.reload(), files.reload()])
   const [isLeaving, setLeaving] = useState(false)
   // Somebody decides, and no event tells of it.

@@ -1,5 +1,6 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { number } from '../../lib/format.ts'
+import { guidanceOf } from '../../lib/lending.ts'
 import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'
 import { shop } from '../../lib/shop.ts'
@@ -49,15 +50,21 @@ function Ladder({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of
   )
 }
 
-const Missing = ({ of: { targetTier, onTimeSettlementsNeeded: needed, blockingDefaultCount: blocking, guidance } }: { of: Gap }) => (
-  <>
-    <h3>{w('nextTier', { tier: targetTier })}</h3>
-    <ul class="bullets">
-      {needed > 0 && <li>{w('needed', { n: needed })}</li>}
-      {blocking > 0 && <li>{w('blocking', { n: blocking })}</li>}
-      <li class="faint">
-        <bdi>{guidance}</bdi>
-      </li>
-    </ul>
-  </>
-)
+function Missing({ of }: { of: Gap }) {
+  const { targetTier, onTimeSettlementsNeeded: needed, blockingDefaultCount: blocking } = of
+  const guidance = guidanceOf(of)
+  return (
+    <>
+      <h3>{w('nextTier', { tier: targetTier })}</h3>
+      <ul class="bullets">
+        {needed > 0 && <li>{w('needed', { n: needed })}</li>}
+        {blocking > 0 && <li>{w('blocking', { n: blocking })}</li>}
+        {guidance && (
+          <li class="faint">
+            <bdi>{guidance}</bdi>
+          </li>
+        )}
+      </ul>
+    </>
+  )
+}

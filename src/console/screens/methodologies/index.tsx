@@ -53,6 +53,7 @@ export default function Methodologies() {
           }),
         )
       }
+      isNarrowed={!!lenderId}
       empty={{ title: w('noMethodologies'), text: w('noMethodologiesText') }}
       above={
         lenderId && (

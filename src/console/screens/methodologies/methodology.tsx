@@ -1,5 +1,8 @@
+import { useSignal } from '@preact/signals'
+import { useMemo, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api.ts'
+import type { Choice } from '../../lib/choice.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { useQuery } from '../../lib/query.ts'
@@ -9,15 +12,16 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
-import { SelectField, TextField } from '../../ui/fields.tsx'
+import { TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { PickField } from '../../ui/picker.tsx'
 import type { StatusOf } from '../registries/registry.domain.ts'
 import { Moves } from '../registries/standing.tsx'
 import { w } from '../registries/words.ts'
+import { lenderChoice, lenderFinder } from '../repayments/find.ts'
 
 type Held = { readonly data: Schema<'AdminMethodology'>; readonly etag: string }
-type Lender = Schema<'AdminLender'>
 
 /** A version of a methodology, or a new one. */
 export default function OneMethodology() {
@@ -26,16 +30,25 @@ export default function OneMethodology() {
 }
 
 const back = () => ({ href: net('methodologies'), text: w('methodologies') })
-/** As many as the API answers at once. */
-const lendersMax = 100
+
+/** The lender that the address asks for, and no other; where it asks for none, whether there is any to choose from. */
+async function readAsked(asked: string | undefined, signal: AbortSignal): Promise<{ chosen: readonly Choice[]; isNone: boolean }> {
+  if (asked) {
+    const lender = await ok(api.GET('/admin/lenders/{id}', { params: { path: { id: asked } }, signal }))
+    return { chosen: [lenderChoice(lender)], isNone: false }
+  }
+  const { total } = await ok(api.GET('/admin/lenders', { params: { query: { limit: 1 } }, signal }))
+  return { chosen: [], isNone: total === 0 }
+}
 
 function New() {
-  const lenders = useResource('lenders', (signal) => ok(api.GET('/admin/lenders', { params: { query: { limit: lendersMax } }, signal })))
+  const asked = useQuery().of['lenderId']
+  const lenders = useResource(asked ?? '', (signal) => readAsked(asked, signal))
   return (
     <Page title={w('newMethodology')} back={back()}>
       <Loaded of={lenders}>
-        {({ data }) =>
-          data.length === 0 ? (
+        {({ chosen, isNone }) =>
+          isNone ? (
             <Empty
               icon="book"
               title={w('noLenders')}
@@ -47,7 +60,7 @@ function New() {
               }
             />
           ) : (
-            <NewForm lenders={data} />
+            <NewForm key={asked} chosen={chosen} />
           )
         }
       </Loaded>
@@ -55,30 +68,30 @@ function New() {
   )
 }
 
-function NewForm({ lenders }: { lenders: readonly Lender[] }) {
+function NewForm({ chosen }: { chosen: readonly Choice[] }) {
   const { route } = useLocation()
   const once = useIntention()
-  const asked = useQuery().of['lenderId']
-  const first = lenders.find(({ id }) => id === asked) ?? lenders[0]
-  const draft = useDraft('new', { lenderId: first?.id ?? '', version: '', contentHash: '', documentUrl: '' })
+  const findLenders = useMemo(lenderFinder, [])
+  const lender = useSignal(chosen)
+  const [isTried, setTried] = useState(false)
+  const draft = useDraft('new', { version: '', contentHash: '', documentUrl: '' })
+  const lenderId = lender.value[0]?.id
+  const missing = isTried && lenderId === undefined ? c('required') : undefined
   async function create(): Promise<void> {
+    setTried(true)
+    if (lenderId === undefined) throw new Error(`${w('lender')}: ${c('required')}`)
     const typed = draft.now()
-    const body = { ...typed, contentHash: typed.contentHash.trim(), documentUrl: typed.documentUrl.trim() }
+    const body = { ...typed, lenderId, contentHash: typed.contentHash.trim(), documentUrl: typed.documentUrl.trim() }
     const { id, version } = await once(body, (key) =>
       ok(api.POST('/admin/methodologies', { params: { header: { 'idempotency-key': key } }, body })),
     )
-    draft.reset(draft.now())
     notify(w('registered', { name: version }))
     route(net('methodologies', id), true)
   }
   return (
     <Section hint={w('supersedes')}>
-      <Form onSubmit={create} submit={w('register')} dirty={draft.dirty}>
-        <SelectField
-          label={w('lender')}
-          bind={draft.of.lenderId}
-          options={lenders.map(({ id, displayName, status }) => [id, `${displayName} · ${stateName(status)}`] as const)}
-        />
+      <Form onSubmit={create} submit={w('register')} dirty={draft.dirty || lenderId !== chosen[0]?.id}>
+        <PickField label={w('lender')} bind={lender} max={1} find={findLenders} error={missing} />
         <TextField label={w('version')} bind={draft.of.version} max={100} required />
         <TextField label={w('contentHash')} bind={draft.of.contentHash} max={66} required code placeholder="0x…" hint={w('hashHint')} />
         <TextField label={w('documentUrl')} bind={draft.of.documentUrl} type="url" max={2048} required code placeholder="https://…" />

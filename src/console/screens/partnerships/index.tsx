@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
 import { findShops, namedChoices, shopChoice } from '../../lib/find.ts'
@@ -17,29 +17,38 @@ import { w } from './words.ts'
 
 type List = { readonly data: Partnership[] }
 type Held = { readonly data: List; readonly etag: string; readonly shops: ReadonlyMap<string, Choice> }
-type Row = { readonly name: Signal<string>; readonly processor: Signal<Typed['processor']>; readonly shops: Signal<readonly Choice[]> }
+type Row = {
+  readonly key: number
+  readonly name: Signal<string>
+  readonly processor: Signal<Typed['processor']>
+  readonly shops: Signal<readonly Choice[]>
+}
 
 const processors = ['stripe', 'tap', 'qpay', 'checkout'] as const satisfies readonly Typed['processor'][]
-/** As many as one would name; souk says so where it is another number. */
-const shopsMax = 1_000
+/** Of the API, of one partnership. */
+const shopsMax = 20_000
+/** Each is a request: others stand by their ids. */
+const namedMax = 60
 
-/** What the shops are called that the list names by their ids. */
-async function named(list: List): Promise<Held['shops']> {
-  const ids = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))]
-  const read = (id: string): Promise<Schema<'AdminShop'>> => ok(api.GET('/admin/shops/{id}', { params: { path: { id } } }))
-  return new Map((await namedChoices(ids, read, shopChoice)).map((one) => [one.id, one]))
+/** What the shops are called that the list names by their ids. @param known those of which one knows it */
+async function named(list: List, known: Held['shops'], signal?: AbortSignal): Promise<Held['shops']> {
+  const unknown = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))].filter((id) => !known.has(id)).slice(0, namedMax)
+  const read = (id: string): Promise<Schema<'AdminShop'>> =>
+    ok(api.GET('/admin/shops/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
+  const found = await namedChoices(unknown, read, shopChoice)
+  return new Map([...known, ...found.map((one) => [one.id, one] as const)])
 }
-async function read(signal?: AbortSignal): Promise<Held> {
+async function read(known: Held['shops'] = new Map(), signal?: AbortSignal): Promise<Held> {
   const { data, etag } = await versioned(api.GET('/admin/partnerships', signal ? { signal } : {}))
-  return { data, etag, shops: await named(data) }
+  return { data, etag, shops: await named(data, known, signal) }
 }
 
 /** Which card processor shops begin with, by whom they came. */
 export default function Partnerships() {
-  const held = useResource('partnerships', read)
+  const held = useResource('partnerships', (signal) => read(undefined, signal))
   return (
     <Page title={w('title')} subtitle={w('subtitle')}>
-      <Loaded of={held}>{(of) => <Editor key={of.etag} of={of} held={held} />}</Loaded>
+      <Loaded of={held}>{(of) => <Editor of={of} held={held} />}</Loaded>
     </Page>
   )
 }
@@ -50,29 +59,41 @@ const typedOf = ({ data, shops }: Held): Typed[] =>
     processor: defaultCardProcessor,
     shops: shopIds.map((id) => shops.get(id) ?? { id, text: id }),
   }))
-const rowOf = ({ name, processor, shops }: Typed): Row => ({ name: signal(name), processor: signal(processor), shops: signal(shops) })
+let made = 0
+const rowOf = ({ name, processor, shops }: Typed): Row => ({
+  key: ++made,
+  ...{ name: signal(name), processor: signal(processor), shops: signal(shops) },
+})
 const now = (rows: readonly Row[]): Typed[] =>
   rows.map(({ name, processor, shops }) => ({ name: name.value, processor: processor.value, shops: shops.value }))
 
 function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
-  const rows = useMemo(() => signal<readonly Row[]>(typedOf(of).map(rowOf)), [of])
+  const [rows] = useState(() => signal<readonly Row[]>(typedOf(of).map(rowOf)))
   const typed = now(rows.value)
   const isDirty = JSON.stringify(bodyOf(typed)) !== JSON.stringify(of.data.data)
+  function show(now: Held): void {
+    held.put(now)
+    rows.value = typedOf(now).map(rowOf)
+  }
   async function save(): Promise<void> {
     const twice = shopsTwice(typed)
     if (twice.length > 0) throw new Error(w('twice', { names: twice.join(', ') }))
     const body = { data: bodyOf(typed) }
+    const known = new Map([...of.shops, ...typed.flatMap(({ shops }) => shops.map((one) => [one.id, one] as const))])
     const saved = await saveVersioned(of.etag, {
       save: (version) => versioned(api.PUT('/admin/partnerships', { params: { header: ifMatch(version) }, body })),
       theirs: async () => {
-        const there = await read()
+        const there = await read(known)
         return { data: there, etag: there.etag }
       },
       differences: (there) => differencesOf(body.data, there.data.data),
-      onTheirs: ({ data }) => held.put(data),
+      onTheirs: ({ data }) => show(data),
     })
     if (!saved) return
-    held.put({ ...saved, shops: await named(saved.data) })
+    const now = { ...saved, shops: await named(saved.data, known) }
+    // What stands in the fields is what was saved, but for what souk has written otherwise.
+    if (JSON.stringify(now.data.data) === JSON.stringify(body.data)) held.put(now)
+    else show(now)
     notify(c('saved'))
   }
   return (
@@ -80,7 +101,7 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
       {rows.value.length === 0 && <p class="hint">{w('none')}</p>}
       {rows.value.map((row, at) => (
         <Section
-          key={at}
+          key={row.key}
           title={row.name.value || w('nr', { n: at + 1 })}
           actions={
             <Button

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { useRoute } from 'preact-iso/router'
+import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ifMatch, ok, pathWith, type Schema, versioned } from '../../lib/api.ts'
-import { number } from '../../lib/format.ts'
+import { moment, number } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
@@ -13,12 +13,12 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveRecord } from '../../ui/form.tsx'
+import { Once } from '../../ui/once.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
 import { History, Moves } from '../registries/standing.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 import { w } from '../registries/words.ts'
-import { Secret } from './secret.tsx'
 
 type Provider = Schema<'ServiceProvider'>
 type Held = { readonly data: Provider; readonly etag: string }
@@ -37,6 +37,7 @@ export default function OneProvider() {
 const back = () => ({ href: net('providers'), text: w('providers') })
 
 function New() {
+  const { route } = useLocation()
   const once = useIntention()
   const [made, setMade] = useState<Schema<'CreatedServiceProvider'> | undefined>(undefined)
   const draft = useDraft<Typed>('new', { displayName: '', archetype: 'generic', wallets: [] })
@@ -52,13 +53,14 @@ function New() {
   if (made)
     return (
       <Page key="made" title={made.displayName} back={back()} subtitle={<State of={made.status} />}>
-        <Secret text={made.webhookSecret} />
+        <Once
+          title={w('secret')}
+          text={w('secretOnce')}
+          secret={made.webhookSecret}
+          kept={w('goOn')}
+          onKept={() => route(net('providers', made.id), true)}
+        />
         <Ingestion id={made.id} />
-        <div class="row">
-          <ButtonLink kind="primary" href={net('providers', made.id)}>
-            {w('goOn')}
-          </ButtonLink>
-        </div>
       </Page>
     )
   return (
@@ -156,9 +158,9 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
       danger: true,
     })
     if (!sure) return
-    // Sent twice, it would end the secret that the first one made.
+    // Sent twice, it would end the secret that the first one made: whatever version it has made meanwhile, it is the same intention.
     try {
-      const fresh = await once(etag, (key) => {
+      const fresh = await once('secret', (key) => {
         const header = { 'idempotency-key': key, ...ifMatch(etag) }
         return ok(api.POST('/admin/service-providers/{id}/webhook-secret', { params: { path: { id: data.id }, header } }))
       })
@@ -170,7 +172,16 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
   }
   return (
     <>
-      {rotated && <Secret text={rotated.webhookSecret} previousUntil={rotated.previousUntil} />}
+      {rotated && (
+        <Once
+          key={rotated.webhookSecret}
+          title={w('secret')}
+          text={`${w('secretOnce')} ${w('previousUntil', { at: moment(rotated.previousUntil) })}`}
+          secret={rotated.webhookSecret}
+          kept={w('goOn')}
+          onKept={() => setRotated(undefined)}
+        />
+      )}
       <div class="columns">
         <Section title={w('record')}>
           <Form onSubmit={save} dirty={draft.dirty} keepsTyping>

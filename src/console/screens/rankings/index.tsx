@@ -1,11 +1,12 @@
 import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
+import { serverNow } from '../../lib/clock.ts'
 import { download } from '../../lib/download.ts'
-import { day, number, usd } from '../../lib/format.ts'
-import { useLive } from '../../lib/live.ts'
+import { day, moment, number, usd } from '../../lib/format.ts'
+import { useLive, useLooking } from '../../lib/live.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
-import { useResource } from '../../lib/resource.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
-import { datesOf, type Window, windowOf } from '../../lib/window.ts'
+import { datesOf, windowOf, windowQuery } from '../../lib/window.ts'
 import { c } from '../../lib/words/common.ts'
 import { Tabs } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -21,6 +22,22 @@ const offered = [7, 30, 90, 365] as const
 const limits = [10, 25, 50, 100] as const
 /** On a network that is busy not for each order. */
 const everyMs = 5_000
+/** A day ends without being told of. */
+const looksMs = 60_000
+
+type Dates = ReturnType<typeof datesOf>
+const datesIn = (of: Query['of']): Dates => datesOf(windowOf(of, offered))
+
+/** A ranking of the days of the address, as they are when it is read, with the moment of that. */
+function useTop<Of>(query: Query, limit: number, read: (asked: Dates & { limit: number }, signal: AbortSignal) => Promise<Of>) {
+  const top: Resource<Of & { readAt: string }> = useResource(`${windowQuery(query.of)} ${limit}`, async (signal) => {
+    const of = await read({ ...datesIn(query.of), limit }, signal)
+    return { ...of, readAt: new Date(serverNow()).toISOString() }
+  })
+  useLive(['order.confirmed'], top.reload, undefined, everyMs)
+  useLooking(looksMs, top.reload)
+  return top
+}
 
 /** What affiliates sold most of, and for whom. */
 export default function Rankings() {
@@ -36,7 +53,7 @@ export default function Rankings() {
       actions={
         <Button
           icon="download"
-          onPress={() => download(pathWith(path, { ...datesOf(shown), limit }), `${path.split('/').at(-1)}.csv`, 'text/csv')}
+          onPress={() => download(pathWith(path, { ...datesIn(query.of), limit }), `${path.split('/').at(-1)}.csv`, 'text/csv')}
         >
           {c('download')}
         </Button>
@@ -51,7 +68,7 @@ export default function Rankings() {
         ]}
       />
       <Limit query={query} limit={limit} />
-      {byProduct ? <Products shown={shown} limit={limit} /> : <Merchants shown={shown} limit={limit} />}
+      {byProduct ? <Products query={query} limit={limit} /> : <Merchants query={query} limit={limit} />}
     </Page>
   )
 }
@@ -71,8 +88,10 @@ const Limit = ({ query, limit }: { query: Query; limit: number }) => (
   </div>
 )
 
-const Days = ({ of: { startDate, endDate } }: { of: { startDate: string; endDate: string } }) => (
-  <p class="faint">{w('days', { from: day(startDate), to: day(endDate) })}</p>
+const Days = ({ of: { startDate, endDate, readAt } }: { of: { startDate: string; endDate: string; readAt: string } }) => (
+  <p class="faint">
+    {w('days', { from: day(startDate), to: day(endDate) })} · {c('asOf', { at: moment(readAt) })}
+  </p>
 )
 const Nothing = () => <Empty icon="people" title={w('none')} text={w('noneText')} />
 
@@ -83,11 +102,8 @@ const merchantColumns = (): readonly Column<Merchant>[] => [
   { key: 'orders', title: w('orders'), end: true, cell: ({ orders }) => number(orders) },
 ]
 
-function Merchants({ shown, limit }: { shown: Window; limit: number }) {
-  const top = useResource(JSON.stringify([shown, limit]), (signal) =>
-    ok(api.GET('/admin/affiliate/top-merchants', { params: { query: { ...datesOf(shown), limit } }, signal })),
-  )
-  useLive(['order.confirmed'], top.reload, undefined, everyMs)
+function Merchants({ query, limit }: { query: Query; limit: number }) {
+  const top = useTop(query, limit, (asked, signal) => ok(api.GET('/admin/affiliate/top-merchants', { params: { query: asked }, signal })))
   return (
     <Loaded of={top}>
       {(of) => (
@@ -126,11 +142,8 @@ const productColumns = (): readonly Column<Product>[] => [
   { key: 'gmv', title: w('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
 ]
 
-function Products({ shown, limit }: { shown: Window; limit: number }) {
-  const top = useResource(JSON.stringify([shown, limit]), (signal) =>
-    ok(api.GET('/admin/affiliate/top-products', { params: { query: { ...datesOf(shown), limit } }, signal })),
-  )
-  useLive(['order.confirmed'], top.reload, undefined, everyMs)
+function Products({ query, limit }: { query: Query; limit: number }) {
+  const top = useTop(query, limit, (asked, signal) => ok(api.GET('/admin/affiliate/top-products', { params: { query: asked }, signal })))
   return (
     <Loaded of={top}>
       {(of) => (

@@ -30,6 +30,7 @@ export function RegistryList<Row extends { readonly id: string }>({
   read,
   empty,
   above,
+  isNarrowed = false,
 }: {
   query: Query
   title: string
@@ -41,6 +42,8 @@ export function RegistryList<Row extends { readonly id: string }>({
   read: (status: string | undefined, signal: AbortSignal) => Promise<List<Row>>
   empty: { title: string; text: string }
   above?: ComponentChildren
+  /** It is a part of all by more than their status. */
+  isNarrowed?: boolean
 }) {
   const status = statuses.find((one) => one === query.of['status'])
   const list = useResource(JSON.stringify([query.of, query.page]), (signal) => read(status, signal))
@@ -63,7 +66,7 @@ export function RegistryList<Row extends { readonly id: string }>({
       <LoadedList
         of={list}
         query={query}
-        isFiltered={!!status}
+        isFiltered={!!status || isNarrowed}
         empty={
           <Empty
             icon="book"

@@ -2,6 +2,7 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
 import { plain } from '../../lib/plain.ts'
+import type { Find } from '../../ui/picker.tsx'
 
 const eachMax = 12
 const pageMax = 100
@@ -28,11 +29,22 @@ export async function allLenders(signal?: AbortSignal): Promise<readonly Schema<
   return lenders
 }
 
-/** Lenders by a part of their name, in whichever status. The API does not search them. */
-export async function findLenders(q: string, signal: AbortSignal): Promise<readonly Choice[]> {
-  const asked = plain(q)
-  return (await allLenders(signal))
-    .filter(({ displayName, id }) => id === q || plain(displayName).includes(asked))
-    .slice(0, eachMax)
-    .map(({ id, displayName }) => ({ id, text: displayName, detail: id }))
+export const lenderChoice = ({ id, displayName }: Schema<'AdminLender'>): Choice => ({ id, text: displayName, detail: id })
+
+/** Finds lenders by a part of their name, in whichever status. The API does not search them: all are read once, for as long as one looks for some. */
+export function lenderFinder(): Find<Choice> {
+  let all: ReturnType<typeof allLenders> | undefined
+  return async (q) => {
+    all ??= allLenders()
+    const asked = plain(q)
+    try {
+      return (await all)
+        .filter(({ displayName, id }) => id === q || plain(displayName).includes(asked))
+        .slice(0, eachMax)
+        .map(lenderChoice)
+    } catch (error) {
+      all = undefined
+      throw error
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { api, ok } from '../../lib/api.ts'
 import { day, usd } from '../../lib/format.ts'
 import { outcomeName, outcomes } from '../../lib/lending.ts'
@@ -103,9 +104,15 @@ export default function Repayments() {
   )
   const names = lenders.data.value ?? new Map<string, string>()
   const close = () => query.set({ do: undefined, id: undefined, page: query.of['page'] }, { replace: true })
-  async function done(): Promise<void> {
-    close()
+  /** So often something was recorded or taken back here, by which a merchant stands otherwise. */
+  const [changes, setChanges] = useState(0)
+  async function changed(): Promise<void> {
+    setChanges((count) => count + 1)
     await list.reload()
+  }
+  function done(): Promise<void> {
+    close()
+    return changed()
   }
   const reversed = doing === 'reverse' ? list.data.value?.data.find(({ id, reversal }) => id === query.of['id'] && !reversal) : undefined
   return (
@@ -123,7 +130,7 @@ export default function Repayments() {
         </>
       }
     >
-      {doing === 'tape' && <Tape onDone={list.reload} onClose={close} />}
+      {doing === 'tape' && <Tape onDone={changed} onClose={close} />}
       <Filters
         query={query}
         filters={[
@@ -147,7 +154,7 @@ export default function Repayments() {
           )
         }
       </Loaded>
-      {merchantId && <Earned key={list.data.value?.total} merchantId={merchantId} query={query} />}
+      {merchantId && <Earned key={changes} merchantId={merchantId} query={query} />}
       {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={done} />}
       {reversed && <ReverseDialog of={reversed} onClose={close} onDone={done} />}
     </Page>

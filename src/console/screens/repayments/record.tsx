@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
 import { api, ok } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
 import { daysAgo } from '../../lib/clock.ts'
@@ -8,12 +9,12 @@ import { notify } from '../../lib/notices.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Cancel } from '../../ui/cancel.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { findLenders, findMerchants } from './find.ts'
+import { findMerchants, lenderFinder } from './find.ts'
 import { bodyOf, nothingTyped, type Wrong } from './repayment.domain.ts'
 import { w } from './words.ts'
 
@@ -29,6 +30,7 @@ export function RecordDialog({
 }) {
   const merchant = useSignal<readonly Choice[]>(merchantId ? [{ id: merchantId, text: merchantId }] : [])
   const lender = useSignal<readonly Choice[]>([])
+  const findLenders = useMemo(lenderFinder, [])
   const draft = useDraft('repayment', nothingTyped)
   const wrong = useSignal<Wrong>({})
   const once = useIntention()
@@ -52,9 +54,9 @@ export function RecordDialog({
       <Form
         onSubmit={record}
         submit={w('record')}
-        dirty={draft.dirty || lender.value.length > 0}
+        dirty={draft.dirty || lender.value.length > 0 || merchant.value[0]?.id !== (merchantId || undefined)}
         label={w('record')}
-        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+        actions={<Cancel onCancel={onClose} />}
       >
         <PickField label={w('merchant')} bind={merchant} max={1} find={findMerchants} hint={w('merchantHint')} error={said('merchant')} />
         <PickField label={w('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />

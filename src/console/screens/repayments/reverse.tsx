@@ -4,8 +4,7 @@ import { usd } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { outcomeName } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
-import { c } from '../../lib/words/common.ts'
-import { Button } from '../../ui/button.tsx'
+import { Cancel } from '../../ui/cancel.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -36,7 +35,7 @@ export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose:
         danger
         dirty={reason.value !== ''}
         label={w('reverse')}
-        actions={<Button onPress={onClose}>{c('cancel')}</Button>}
+        actions={<Cancel onCancel={onClose} />}
       >
         <AreaField label={w('reason')} bind={reason} max={2000} required />
       </Form>

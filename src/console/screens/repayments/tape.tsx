@@ -16,8 +16,8 @@ import { tapeColumns } from './repayment.domain.ts'
 import { w } from './words.ts'
 
 type Report = Schema<'LoanTapeReport'>
-/** Of the API: what is larger is not sent in vain. */
-const bytesMax = 20 * 1024 * 1024
+/** Megabytes of 1,048,576 bytes, as the API says them: what is larger is not sent in vain. */
+const mbMax = 20
 
 type Ended = { readonly report: Report } | { readonly error: unknown } | { readonly text: string }
 
@@ -48,7 +48,7 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
     ended.value = undefined
     under.value = { phase: 'sending', part: 0 }
     try {
-      if (of.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytes(bytesMax) }), undefined, null, null)
+      if (of.size > mbMax * 1024 * 1024) throw new Refused(413, c('tooLarge', { max: bytes(mbMax * 1_000_000) }), undefined, null, null)
       const report = await upload<Report>('/admin/repayments/import', of, {
         type: 'text/csv',
         signal: mine.signal,

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { notify } from '../../lib/notices.ts'
 import { useQuery } from '../../lib/query.ts'
-import { useResource } from '../../lib/resource.ts'
+import { type Resource, useResource } from '../../lib/resource.ts'
 import { mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
@@ -33,7 +33,7 @@ export default function Hosts() {
           ) : (
             <>
               {list.data.map((host) => (
-                <One key={host.host} host={host} onChanged={hosts.reload} />
+                <One key={host.host} host={host} hosts={hosts} />
               ))}
               <Pager of={list} query={query} />
             </>
@@ -61,7 +61,7 @@ function Add({ onAdded }: { onAdded: () => Promise<void> }) {
   )
 }
 
-function One({ host: { host, txtName, txtValue, verifiedAt }, onChanged }: { host: Host; onChanged: () => Promise<void> }) {
+function One({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: Host; hosts: Resource<{ data: Host[] }> }) {
   const [seen, setSeen] = useState<unknown>(undefined)
   const path = { host }
   async function verify(): Promise<void> {
@@ -73,14 +73,18 @@ function One({ host: { host, txtName, txtValue, verifiedAt }, onChanged }: { hos
       setSeen(refusal)
       return
     }
-    await onChanged()
+    await hosts.reload()
     notify(w('verified', { host }))
   }
   async function remove(): Promise<void> {
-    const text = verifiedAt ? w('removeVerified') : w('removeUnverified')
+    // It may count by now, or not any more: the DNS is looked at from time to time.
+    await hosts.reload()
+    const now = hosts.data.value?.data.find((one) => one.host === host)
+    if (!now) return
+    const text = now.verifiedAt ? w('removeVerified') : w('removeUnverified')
     if (!(await confirm({ title: w('removeTitle', { host }), body: <p>{text}</p>, action: c('remove'), danger: true }))) return
     await api.DELETE('/shops/v2/hosts/{host}', { params: { path } })
-    await onChanged()
+    await hosts.reload()
     notify(w('removed', { host }))
   }
   return (

@@ -4,6 +4,7 @@ import { api, ok } from '../../lib/api.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'
+import { standing } from '../../lib/session.ts'
 import { shop, shopName } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, Note, State, When } from '../../ui/bits.tsx'
@@ -47,9 +48,13 @@ function Publishable() {
   )
   return (
     <Section title={w('publishable')} hint={w('publishableHint')}>
-      <Loaded of={found} lines={1}>
-        {({ publishableKey }) => (publishableKey ? <Copyable text={publishableKey} label={w('publishable')} /> : <p>{c('none')}</p>)}
-      </Loaded>
+      {shop.value?.status === 'SUSPENDED' ? (
+        <p>{w('suspended')}</p>
+      ) : (
+        <Loaded of={found} lines={1}>
+          {({ publishableKey }) => (publishableKey ? <Copyable text={publishableKey} label={w('publishable')} /> : <p>{c('none')}</p>)}
+        </Loaded>
+      )}
     </Section>
   )
 }
@@ -70,7 +75,7 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
   return (
     <Section title={w('secret')} hint={w('secretHint')}>
       <div role="status" class="stack">
-        {shown && (
+        {shown && standing.value !== 'locked' && (
           <>
             {shown.previousUntil && (
               <Note tone="warn">

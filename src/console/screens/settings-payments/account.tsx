@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
+import { moment } from '../../lib/format.ts'
 import { notify } from '../../lib/notices.ts'
 import { processorName } from '../../lib/processors.ts'
 import { useResource } from '../../lib/resource.ts'
@@ -48,9 +49,9 @@ export default function ProcessorAccount() {
                 </Section>
               )}
               {own.map((one) => (
-                <OwnAccount key={one.data.mode} own={one} kind={kind} onRemoved={found.reload} />
+                <OwnAccount key={one.data.mode} own={one} kind={kind} onChanged={found.reload} />
               ))}
-              <AccountForm key={own.map(({ etag }) => etag).join()} kind={kind} own={own} onSaved={found.reload} />
+              <AccountForm kind={kind} own={own} onSaved={found.reload} />
             </>
           ) : (
             <Empty title={c('missing')} text={c('missingText')} />
@@ -66,17 +67,34 @@ const fieldName = (name: string): string => {
   return w.has(key) ? w(key) : name
 }
 
-function OwnAccount({ own: { data, etag }, kind, onRemoved }: { own: Own; kind: Kind; onRemoved: () => Promise<void> }) {
+const setText = ({ set }: Account): string => set.map(fieldName).join(', ')
+
+function OwnAccount({ own: { data, etag }, kind, onChanged }: { own: Own; kind: Kind; onChanged: () => Promise<void> }) {
   const { processor, mode, set, checkedAt } = data
   async function remove(): Promise<void> {
     const title = w('removeTitle', { name: processorName(processor), mode: w(mode) })
     const text = kind.instance[mode] ? w('removeToInstance') : w('removeToNothing')
     if (!(await confirm({ title, action: c('remove'), danger: true, body: <p>{`${text} ${w('removeKept')}`}</p> }))) return
-    await api.DELETE('/shops/v2/processor-accounts/{processor}', {
-      params: { path: { processor }, query: { mode }, header: ifMatch(etag) },
-    })
-    await onRemoved()
-    notify(w('removed'))
+    const path = { processor }
+    try {
+      const isRemoved = await saveVersioned<true, Account>(etag, {
+        save: async (version) => {
+          await api.DELETE('/shops/v2/processor-accounts/{processor}', { params: { path, query: { mode }, header: ifMatch(version) } })
+          return true
+        },
+        theirs: () => readOwn(path, mode),
+        differences: (now) => [
+          [w('fields'), setText(data), setText(now)],
+          [w('checkedAt'), moment(checkedAt), moment(now.checkedAt)],
+        ],
+        onTheirs: () => undefined,
+        removes: true,
+      })
+      if (isRemoved) notify(w('removed'))
+    } finally {
+      // Whatever came of it.
+      await onChanged()
+    }
   }
   return (
     <Section
@@ -117,9 +135,9 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Own[]; 
       save: (version) =>
         versioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
       theirs: () => readOwn(path, mode ?? draft.mode.value),
-      differences: ({ set, checkedAt }) => [
-        [w('fields'), Object.keys(body).map(fieldName).join(', '), set.map(fieldName).join(', ')],
-        [w('checkedAt'), '–', checkedAt],
+      differences: (now) => [
+        [w('fields'), Object.keys(body).map(fieldName).join(', '), setText(now)],
+        [w('checkedAt'), '–', moment(now.checkedAt)],
       ],
       onTheirs: onSaved,
     })

@@ -30,7 +30,11 @@ export default function Payments() {
   return (
     <Page title={w('title')} subtitle={w('subtitle')}>
       <Section title={w('offered')} hint={w('offeredHint')}>
-        <Loaded of={resolved}>{(answer) => <Ways of={answer} />}</Loaded>
+        {shop.value?.status === 'SUSPENDED' ? (
+          <Note tone="warn">{w('suspended')}</Note>
+        ) : (
+          <Loaded of={resolved}>{(answer) => <Ways of={answer} />}</Loaded>
+        )}
       </Section>
       <Section title={w('choices')} hint={w('choicesHint')}>
         <Loaded of={said}>{(held) => <MethodsForm held={held} resource={said} onSaved={resolved.reload} />}</Loaded>
@@ -115,7 +119,15 @@ function Details({ method, draft }: { method: (typeof methods)[number]; draft: D
     case 'card':
       return (
         <>
-          <SelectField bind={draft.processor} label={w('processor')} options={choices(w('processorAuto'))} />
+          <SelectField
+            bind={draft.processor}
+            label={w('processor')}
+            options={choices(w('processorAuto'))}
+            // That of another one is none of this one's.
+            onChosen={() => {
+              draft.publishableKey.value = ''
+            }}
+          />
           {draft.processor.value && (
             <TextField bind={draft.publishableKey} label={w('publishableKey')} hint={w('publishableKeyHint')} max={300} code />
           )}

@@ -43,10 +43,8 @@ export function methodsOf(typed: MethodTexts): Methods {
   const said = <More extends object>(stand: Stand, more: More) => (stand === 'auto' ? undefined : { enabled: stand === 'on', ...more })
   const text = <Name extends string>(name: Name, value: string) =>
     (value.trim() === '' ? {} : { [name]: value.trim() }) as { [_ in Name]?: string }
-  const card = said(typed.card, {
-    ...(typed.processor ? { processor: typed.processor } : {}),
-    ...text('publishableKey', typed.publishableKey),
-  })
+  // A key is of a processor.
+  const card = said(typed.card, typed.processor ? { processor: typed.processor, ...text('publishableKey', typed.publishableKey) } : {})
   const paypal = said(typed.paypal, text('clientId', typed.clientId))
   const crypto = said(typed.crypto, {})
   const wallet = said(typed.wallet, {

@@ -112,9 +112,10 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
   const methods = codes ? inOrder(saved, codes) : saved
   const isMoved = methods.some((method, place) => method !== saved[place])
   async function save(): Promise<void> {
+    const sent = codes
     const answer = await saveRows(held, {
       ...{ put, read },
-      change: (list) => inOrder(list, codes ?? []),
+      change: (list) => inOrder(list, sent ?? []),
       differences: (theirs) => differences(methods, theirs),
       onTheirs(now) {
         setCodes(undefined)
@@ -122,45 +123,43 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
       },
     })
     if (!answer) return
-    setCodes(undefined)
+    // What was moved while it was under way stays moved.
+    setCodes((now) => (now === sent ? undefined : now))
     resource.put(answer)
     notify(c('saved'))
   }
   if (saved.length === 0) return <Empty icon="truck" title={w('none')} text={w('noneText')} />
-  const list = (
-    <Ordered
-      label={w('methods')}
-      items={methods}
-      keyOf={({ code }) => code}
-      nameOf={({ title }) => title}
-      onMove={(from, to) => setCodes(moved(methods, from, to).map(({ code }) => code))}
-    >
-      {(method) => (
-        <div>
-          <a href={query.href({ method: method.code })}>
-            <strong>
-              <bdi>{method.title}</bdi>
-            </strong>
-          </a>
-          <p>
-            <bdi>{costsOf(method)}</bdi>
-          </p>
-          <p class="faint">
-            <bdi>{whereOf(method)}</bdi>
-          </p>
-        </div>
-      )}
-    </Ordered>
-  )
   return (
     <>
       <Section title={w('methods')} hint={w('methodsHint')}>
-        {isMoved ? (
+        {/* Not in the form: it stays where it is when that comes, with the keyboard and what is being dragged. */}
+        <Ordered
+          label={w('methods')}
+          items={methods}
+          keyOf={({ code }) => code}
+          nameOf={({ title }) => title}
+          onMove={(from, to) => setCodes(moved(methods, from, to).map(({ code }) => code))}
+        >
+          {(method) => (
+            <div>
+              <a href={query.href({ method: method.code })}>
+                <strong>
+                  <bdi>{method.title}</bdi>
+                </strong>
+              </a>
+              <p>
+                <bdi>{costsOf(method)}</bdi>
+              </p>
+              <p class="faint">
+                <bdi>{whereOf(method)}</bdi>
+              </p>
+            </div>
+          )}
+        </Ordered>
+        {isMoved && (
           <Form onSubmit={save} dirty submit={w('saveOrder')} actions={<Button onPress={() => setCodes(undefined)}>{c('cancel')}</Button>}>
-            {list}
+            {undefined}
           </Form>
-        ) : (
-          list
         )}
       </Section>
       <Preview methods={methods} currency={shop.value?.currency ?? ''} />

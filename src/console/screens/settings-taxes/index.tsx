@@ -23,9 +23,14 @@ import { w } from './words.ts'
 type Held = Rows<Rate>
 type Change = (rates: readonly Rate[]) => readonly Rate[]
 
-const read = (signal?: AbortSignal): Promise<Held> => versioned<{ data: Rate[] }>(api.GET('/shops/v2/tax-rates', signal ? { signal } : {}))
-const put = (data: Rate[], etag: string | undefined): Promise<Held> =>
-  versioned<{ data: Rate[] }>(api.PUT('/shops/v2/tax-rates', { params: { header: ifMatch(etag) }, body: { data } }))
+/** Whose they are, whichever shop is shown by the time it is sent. */
+const inShop = (id: string | undefined) => (id ? { 'x-shop-id': id } : {})
+const read = (shopId = shop.value?.id, signal?: AbortSignal): Promise<Held> =>
+  versioned<{ data: Rate[] }>(api.GET('/shops/v2/tax-rates', { params: { header: inShop(shopId) }, ...(signal && { signal }) }))
+const put = (shopId: string | undefined, data: Rate[], etag: string | undefined): Promise<Held> =>
+  versioned<{ data: Rate[] }>(
+    api.PUT('/shops/v2/tax-rates', { params: { header: { ...inShop(shopId), ...ifMatch(etag) } }, body: { data } }),
+  )
 
 const nameOf = ({ country: code, region, class: taxClass }: Rate): string =>
   [country(code), region ?? w('whole'), ...(taxClass ? [w('ofClass', { class: taxClass })] : [])].join(', ')
@@ -41,10 +46,26 @@ function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (
   })
 }
 
-/** Saves a change of the list, and shows what there is then. @returns whether it was saved */
-async function save(held: Held, resource: Resource<Held>, change: Change): Promise<boolean> {
+/**
+ * Saves a change of the list, and shows what there is then.
+ * @param shopId of the shop whose list it is
+ * @param onTheirs of one who looks at what somebody else has saved, once that is shown
+ * @returns whether it was saved
+ */
+async function save(
+  held: Held,
+  resource: Resource<Held>,
+  change: Change,
+  { shopId = shop.value?.id, onTheirs = () => undefined }: { shopId?: string | undefined; onTheirs?: () => void } = {},
+): Promise<boolean> {
   const saved = await saveRows(held, {
-    ...{ change, put, read, onTheirs: resource.put },
+    change,
+    put: (rows, version) => put(shopId, rows, version),
+    read: () => read(shopId),
+    onTheirs(now) {
+      resource.put(now)
+      onTheirs()
+    },
     differences: (theirs) => differences(change(theirs), theirs),
   })
   if (saved) resource.put(saved)
@@ -53,7 +74,7 @@ async function save(held: Held, resource: Resource<Held>, change: Change): Promi
 
 export default function Taxes() {
   const query = useQuery()
-  const rates = useResource('', read)
+  const rates = useResource('', (signal) => read(shop.value?.id, signal))
   const { rate: place, new: isNew } = query.of
   const isOne = place !== undefined || isNew !== undefined
   return (
@@ -81,12 +102,12 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
   const rates = held.data.data
   async function remove(rate: Rate): Promise<void> {
     const place = placeOf(rate)
+    const shopId = shop.value?.id
     if (!(await save(held, resource, (list) => list.filter((one) => placeOf(one) !== place)))) return
     notify(w('removed', { name: nameOf(rate) }), {
       undo: async () => {
         // By then there may be others: it is added to what is there.
-        const now = await read()
-        await save(now, resource, (list) => withRate(list, place, rate))
+        await save(await read(shopId), resource, (list) => withRate(list, place, rate), { shopId })
       },
     })
   }
@@ -132,7 +153,7 @@ function One({ place, held, resource }: { place: string | undefined; held: Held;
     setTried(true)
     if (!made) throw new Error(`${w('rate')}: ${c('notPercent')}`)
     if (twice) throw new Error(w('duplicate', { name: nameOf(twice), rate: described(twice) }))
-    if (!(await save(held, resource, (list) => withRate(list, place, made)))) return route(back)
+    if (!(await save(held, resource, (list) => withRate(list, place, made), { onTheirs: () => route(back) }))) return
     notify(c('saved'))
     route(back)
   }

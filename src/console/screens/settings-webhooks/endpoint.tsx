@@ -2,6 +2,7 @@ import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { moment } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { useLooking } from '../../lib/live.ts'
 import { notify } from '../../lib/notices.ts'
 import { usePolling } from '../../lib/poll.ts'
 import { useQuery } from '../../lib/query.ts'
@@ -18,6 +19,8 @@ import { w } from './words.ts'
 
 type Endpoint = Schema<'WebhookEndpoint'>
 type Delivery = Schema<'WebhookDelivery'>
+
+const looksMs = 15_000
 
 /** One endpoint: how it is, and what was sent to it. */
 export default function EndpointPage() {
@@ -77,6 +80,8 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
   async function reload(): Promise<void> {
     await Promise.all([deliveries.reload(), endpointChanged()])
   }
+  // Nothing tells of a new one.
+  useLooking(looksMs, reload)
   usePolling(!disabledAt && (deliveries.data.value?.data.some(({ status }) => status === 'PENDING') ?? false), reload)
   return (
     <Section title={w('deliveries')} hint={w('deliveriesHint')} wide>

@@ -18,6 +18,7 @@ export default {
   live: 'Follows what happens',
   notLive: 'Looks from time to time',
   testMode: 'Test mode: no real money',
+  suspended: 'This shop is suspended: nobody can see or buy anything in it. Whoever runs this souk restores it.',
   docs: 'API documentation',
   // Before one is in.
   loginTitle: 'Log in to souk',

@@ -25,4 +25,6 @@ export default {
   'outcome.ON_TIME': 'On time',
   'outcome.LATE': 'Late',
   'outcome.DEFAULT': 'Default',
+  'blocked.T2': 'T2 is for merchants who never had a default, so it stays closed; T3 is not, it looks at the last 12 months.',
+  'blocked.T3': 'T3 opens once there is no default within the last 12 months; each stops counting after 12 months.',
 } as const

@@ -26,6 +26,7 @@ export default {
   recoveryText:
     'Each stands in for a code of the app once, when the phone is lost. Write them down and keep them away from the phone: they are shown this once. All other sessions have ended.',
   recoveryKept: 'I have written them down',
+  missed: 'The second factor is on, but its recovery codes were not shown here. Turn it off and set it up again to see new ones.',
   codesLeft: { one: '{n} recovery code is left.', other: '{n} recovery codes are left.' },
   fewLeft: {
     one: '{n} recovery code is left. Turn the second factor off and set it up again for new ones.',

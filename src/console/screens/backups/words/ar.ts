@@ -3,7 +3,6 @@ import type en from './en.ts'
 
 export default {
   title: 'النسخ الاحتياطية',
-  on: 'مفعّل',
   off: 'متوقف: لا يُنسخ شيء',
   server: 'ينسخ خادم قاعدة البيانات من يديره',
   late: 'آخر نسخة قديمة جدًا',
@@ -28,5 +27,4 @@ export default {
   snapshots: 'اللقطات',
   now: 'انسخ الآن',
   asked: 'طُلبت نسخة احتياطية',
-  named: 'هنا يدويًا',
 } satisfies Translation<typeof en>

@@ -1,6 +1,5 @@
 export default {
   title: 'Backups',
-  on: 'On',
   off: 'Off: nothing is backed up',
   server: 'The database server is backed up by whoever runs it',
   late: 'The last backup is too old',
@@ -25,5 +24,4 @@ export default {
   snapshots: 'Snapshots',
   now: 'Back up now',
   asked: 'A backup was asked for',
-  named: 'Here by hand',
 } as const

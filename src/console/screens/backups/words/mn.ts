@@ -3,7 +3,6 @@ import type en from './en.ts'
 
 export default {
   title: 'Нөөцлөлт',
-  on: 'Асаалттай',
   off: 'Унтраалттай: юу ч нөөцлөхгүй байна',
   server: 'Өгөгдлийн сангийн серверийг ажиллуулагч нь нөөцөлнө',
   late: 'Сүүлийн нөөц хэт хуучин',
@@ -28,5 +27,4 @@ export default {
   snapshots: 'Агшин',
   now: 'Одоо нөөцлөх',
   asked: 'Нөөцлөх хүсэлт өглөө',
-  named: 'Гараар',
 } satisfies Translation<typeof en>

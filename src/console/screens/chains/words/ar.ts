@@ -16,7 +16,6 @@ export default {
   halted: 'الإحصاء متوقف',
   contract: 'العقد',
   rescan: 'أُعيدت القراءة حتى',
-  missing: 'مفقود',
   notConfigured: 'لم يعد CHAINS يسمّيها: يبقى المحفوظ كما كان.',
   ready: 'جاهزة',
   resting: 'تستريح',

@@ -13,7 +13,6 @@ export default {
   halted: 'Counting is halted',
   contract: 'Contract',
   rescan: 'Read anew to',
-  missing: 'Missing',
   notConfigured: 'CHAINS names it no more: what is kept stays as it was.',
   ready: 'Ready',
   resting: 'Resting',

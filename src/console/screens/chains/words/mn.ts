@@ -16,7 +16,6 @@ export default {
   halted: 'Тоолол зогссон',
   contract: 'Гэрээ',
   rescan: 'Дахин уншсан',
-  missing: 'Дутуу',
   notConfigured: 'CHAINS үүнийг нэрлэхээ больсон: хадгалсан нь хэвээр.',
   ready: 'Бэлэн',
   resting: 'Амарч буй',

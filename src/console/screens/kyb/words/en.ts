@@ -37,5 +37,6 @@ export default {
   meanwhile: 'Somebody else has decided meanwhile.',
   late: 'Your decision was not taken: somebody else had decided before. What is there now is shown here.',
   audit: 'What was done to it',
+  shops: 'Their shops',
   theirs: 'What the merchant did',
 } as const

@@ -3,6 +3,7 @@ export default {
   subtitle: 'With these your storefront and your server speak to souk.',
   publishable: 'Publishable key',
   publishableHint: 'Stands in the pages of your storefront, for everybody to see. It may look at the catalog and fill carts.',
+  suspended: 'The shop is suspended: its publishable key opens nothing and is not shown.',
   secret: 'Secret key',
   secretHint: 'For your server alone: it may do nearly all that you may. Never put it into a page, an app or a mail.',
   show: 'Show the secret key',

@@ -3,6 +3,7 @@ export default {
   subtitle: 'How shoppers can pay, and through whom.',
   offered: 'What shoppers are offered now',
   offeredHint: 'Of each way to pay, whom souk tries, in this order: the first that can take the payment does.',
+  suspended: 'The shop is suspended, so nothing is offered.',
   card: 'Card',
   paypal: 'PayPal',
   crypto: 'Crypto',

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { system } from '../core/change.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type CustomersReport, importCustomers } from '../modules/customer/index.ts'
+import { tellingImport } from '../modules/live/index.ts'
 import { shopContextNamed } from '../modules/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -30,12 +31,18 @@ export async function importCustomersFile(
     const stop = new AbortController()
     const interrupted = () => stop.abort()
     process.once('SIGINT', interrupted)
-    const report = await importCustomers(deps, { shop, actor: system }, () => createReadStream(file), {
-      dryRun: switches.has('dry-run'),
-      overwrite: switches.has('overwrite'),
-      signal: stop.signal,
-      onProgress: (bytes, rows) => progress.at(bytes, `${rows.toLocaleString('en-US')} rows`),
-    }).finally(() => {
+    const dryRun = switches.has('dry-run')
+    const report = await tellingImport(deps, { shopId: shop.id, kind: 'customers', dryRun, bytes: found.size }, (told) =>
+      importCustomers(deps, { shop, actor: system }, () => createReadStream(file), {
+        dryRun,
+        overwrite: switches.has('overwrite'),
+        signal: stop.signal,
+        onProgress(bytes, rows, failed) {
+          progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
+          told(bytes, rows, failed)
+        },
+      }),
+    ).finally(() => {
       progress.end()
       process.off('SIGINT', interrupted)
     })

@@ -4,6 +4,7 @@ import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
 import { plainText } from '../lib/outside-text.ts'
 import { type FetchReport, fetchImages, type ImportReport, importProducts } from '../modules/catalog/index.ts'
+import { tellingImport } from '../modules/live/index.ts'
 import { shopContextNamed } from '../modules/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -36,8 +37,15 @@ export async function importFile({ config, positionals: [file = ''], values, swi
     const interrupted = () => stop.abort()
     process.once('SIGINT', interrupted)
     const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency, signal: stop.signal }
-    const onProgress = (bytes: number, rows: number) => progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
-    const work = importProducts(deps, { shop, actor: system }, () => createReadStream(file), { ...how, onProgress })
+    const work = tellingImport(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes: size }, (told) =>
+      importProducts(deps, { shop, actor: system }, () => createReadStream(file), {
+        ...how,
+        onProgress(bytes, rows, failed) {
+          progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
+          told(bytes, rows, failed)
+        },
+      }),
+    )
     const report = await work.finally(() => {
       progress.end()
       process.off('SIGINT', interrupted)

@@ -31,7 +31,7 @@ async function withProducts(...rows: string[]) {
 
 describeProcesses('souk import', () => {
   test('souk import says what becomes of stock, tracking and variants that the file does not name, before and after', async () => {
-    const { file, run } = await withProducts('tee,Tee,Size,S,10,shopify,5', 'tee,,,M,11,shopify,6')
+    const { database, file, run } = await withProducts('tee,Tee,Size,S,10,shopify,5', 'tee,,,M,11,shopify,6')
     const first = await run()
     expect([first.status, first.stdout]).toEqual([
       0,
@@ -49,6 +49,12 @@ describeProcesses('souk import', () => {
     const real = await run('--overwrite', '--stock')
     expect(real.stdout).toContain("the counts of 1 known variants were set to the file's, and tracking of 1 were changed")
     expect((await run('--overwrite')).stdout).toContain('the file says otherwise of 0')
+    // Whoever follows the shop is told of each, as of those over HTTP: the first, three beside what there is, and this one.
+    const told = withFile(database, (open) =>
+      open.query<{ name: string; data: string }, []>("select name, data from live_events where name like 'import.%' order by id").all(),
+    )
+    expect(told.map(({ name }) => name)).toEqual(Array.from({ length: 6 }, () => ['import.started', 'import.finished']).flat())
+    expect(JSON.parse(told.at(-1)?.data ?? '')).toMatchObject({ kind: 'products', result: 'DONE', updated: 1 })
     const { stdout: help } = await souk(['import', '--help'], file.slice(0, file.lastIndexOf('/')))
     expect(help).toContain('--stock')
     expect(help).toMatch(/--overwrite changes neither how many\s+there are nor whether they are counted, unless --stock is given/)

@@ -76,12 +76,12 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     const isTold = job.isRare || job.wasRequested
     job.wasRequested = false
     if (isTold) liveNotes.note({ name: 'job.started', shopId: null, data: { job: job.name } })
-    const outcome = await job.perform()
+    const [outcome] = await Promise.all([job.perform(), isTold ? begun(job, run) : undefined])
     job.runs.delete(run)
     counts.add(`${job.name} ${outcome.result}`)
     if (run.isStuck) log.warn('job.ended_after_all', { job: job.name, afterMs: clock.monotonic() - run.since })
     tellEnd(job, run, outcome.result, isTold)
-    if (outcome.result !== 'SKIPPED' && isOurs(job)) await note(job, run, outcome)
+    if (isOurs(job)) await note(job, run, outcome, isTold)
     if (job.isRequested) await takeUp(job.name)
   }
 
@@ -93,11 +93,25 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     liveNotes.note({ name: 'job.finished', shopId: null, data: { job: job.name, result, durationMs } })
   }
 
-  /** Keeps what came of a run; writes it where that is news, or the job runs seldom. */
-  async function note(job: Job, run: Run, outcome: Outcome): Promise<void> {
+  /** Writes that a run has begun of which people are told: where its process ends before it does, whoever has the job next tells that it was lost. */
+  async function begun(job: Job, run: Run): Promise<void> {
+    if (!isOurs(job) || isOfEach(job.entry) || isStopping) return
+    job.told = { ...job.told, runningSince: run.at }
+    job.isNew = true
+    await tell([job])
+  }
+
+  /** Keeps what came of a run; writes it where that is news, or people were told that it began. */
+  async function note(job: Job, run: Run, outcome: Outcome, isTold: boolean): Promise<void> {
+    if (outcome.result === 'SKIPPED') {
+      if (job.told.runningSince !== run.at) return
+      job.told = { ...job.told, runningSince: null }
+      job.isNew = true
+      return isStopping ? undefined : tell([job])
+    }
     const endedAt = clock.now()
     const isOk = outcome.result === 'OK'
-    const isNews = job.isRare || job.told.result !== outcome.result || run.isStuck
+    const isNews = isTold || job.told.result !== outcome.result || run.isStuck
     job.told = ended(job.told, {
       startedAt: run.at,
       endedAt,
@@ -129,7 +143,8 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     job.isRequested = isBusy(job)
     if (job.isRequested) return
     try {
-      if (!(await aside(() => db.write((tx) => store.take(tx, name))))) return
+      // With its beginning: a process that ends in between leaves word of it.
+      if (!(await aside(() => db.write((tx) => store.take(tx, name, clock.now()))))) return
       job.wasRequested = true
       await start(job)
     } catch (error) {
@@ -201,6 +216,7 @@ export function createJobBoard({ db, config, clock, log, processName, liveNotes,
     const lost = { startedAt: row.runningSince, endedAt: null, durationMs: null, result: 'LOST', error: lostError } as const
     job.told = ended(job.told, lost)
     job.isNew = true
+    liveNotes.note({ name: 'job.finished', shopId: null, data: { job: job.name, result: 'LOST', durationMs: null } })
     log.warn('job.lost', { job: job.name, advice: lostError })
   }
 

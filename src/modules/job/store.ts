@@ -52,9 +52,9 @@ export const createJobStore = ({ read }: Pick<Database, 'read'>) => ({
   async request(tx: Writer, name: JobName, at: number): Promise<void> {
     await tx.update(jobs).set({ requestedAt: at }).where(eq(jobs.name, name))
   },
-  /** Takes a request up, which one process can. */
-  async take(tx: Writer, name: JobName): Promise<boolean> {
-    return (await names(tx, and(eq(jobs.name, name), isNotNull(jobs.requestedAt)), { requestedAt: null })).length > 0
+  /** Takes a request up, which one process can: its run has begun. */
+  async take(tx: Writer, name: JobName, runningSince: number): Promise<boolean> {
+    return (await names(tx, and(eq(jobs.name, name), isNotNull(jobs.requestedAt)), { requestedAt: null, runningSince })).length > 0
   },
 })
 export type JobStore = ReturnType<typeof createJobStore>

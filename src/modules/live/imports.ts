@@ -40,5 +40,8 @@ export async function tellingImport<Done extends Report>(
   } catch (error) {
     tell('finished', { result: error instanceof AppError ? 'REFUSED' : 'STOPPED', ...soFar })
     throw error
+  } finally {
+    // A command ends behind it.
+    await liveNotes.idle()
   }
 }

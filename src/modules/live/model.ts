@@ -65,7 +65,7 @@ const shopEvents = [
     ['import.started'],
     t.Object({ ...ofImport, dryRun: t.Boolean(), bytes: ofFile.bytes, ...at }),
     'ImportStartedEvent',
-    'A CSV is being imported over HTTP. For OWNER, MANAGER, READ_ONLY and the secret key',
+    'A CSV is being imported, over HTTP or by a command. For OWNER, MANAGER, READ_ONLY and the secret key',
   ),
   eventOf(
     ['import.progress'],
@@ -143,7 +143,12 @@ const operatorEvents = [
   ),
   eventOf(
     ['job.finished'],
-    t.Object({ job: t.String(), result: oneOf(['OK', 'FAILED', 'SKIPPED']), durationMs: count('Of the run'), ...at }),
+    t.Object({
+      job: t.String(),
+      result: oneOf(['OK', 'FAILED', 'SKIPPED', 'LOST'], { description: 'LOST: its process ended before it did' }),
+      durationMs: nullable(count('Of the run; null of one that was lost')),
+      ...at,
+    }),
     'JobFinishedEvent',
     'Such a run ended; of other jobs, when a run came to something else than the one before',
   ),

@@ -1,6 +1,8 @@
 /** Jobs: run once, last run kept, run when asked for, and seen when they hang. */
 import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
+import { liveEvents } from '../../../db/schema/live.ts'
 import type { JobName } from '../../../src/core/job-table.ts'
 import { listJobs } from '../../../src/modules/job/index.ts'
 import { startOfTime, type TestApp, type TestAppOptions, testApp } from '../../support/app.ts'
@@ -258,6 +260,26 @@ test('what is known of jobs outlives the process, which keeps it as it stops; a 
   await database.drop()
 })
 
+test('a run that was asked for is told as lost where its process ends at once, to those who follow the jobs too', async () => {
+  const database = await testDatabase()
+  const hung = hanging()
+  const first = await worker({ options: { database }, does: hung.does })
+  const { token } = await first.app.superAdmin()
+  expect((await first.app.call('POST', `${path}/forget/run`, { token })).status).toBe(202)
+  await until(async () => (await first.status())?.state === 'running')
+  await first.app.abandon()
+  {
+    await using next = await worker({ options: { database, startAt: startOfTime + minute } })
+    if (engine === 'postgres') await next.passes(minute)
+    expect(await next.status()).toMatchObject({ state: 'idle', result: 'LOST', requestedAt: null })
+    await next.app.deps.liveNotes.idle()
+    const told = await next.app.deps.db.read.select().from(liveEvents).where(eq(liveEvents.name, 'job.finished'))
+    expect(told.map(({ data }) => data)).toEqual([{ job: 'forget', result: 'LOST', durationMs: null }])
+  }
+  hung.end()
+  await database.drop()
+})
+
 test('a run that was missed while nobody ran is made up for at the start, where the next is far; a clock that stepped back makes up for nothing', async () => {
   const database = await testDatabase()
   const ranFrom = async (startAt: number): Promise<string[]> => {
@@ -382,6 +404,7 @@ describe.skipIf(engine === 'sqlite')('of several processes on one database', () 
     await first.board.stop()
     await both.passes(beatMs, 'second')
     // By its clock, which is a day ahead, there were runs to make up for.
+    await until(async () => (await second.status())?.state === 'idle')
     const made = second.ran.length
     await both.tick()
     expect(both.counts()).toEqual([3, made + 1])

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { jobs, runJob } from '../../../jobs/index.ts'
 import { orderEventTypes } from '../../../src/modules/live/domain.ts'
 import { OperatorEvents, ShopEvents } from '../../../src/modules/live/model.ts'
+import { paymentStatuses } from '../../../src/modules/payment/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { following, type Stream, streamIn, type Told } from '../../support/events.ts'
 import { approved } from '../../support/kyb.ts'
@@ -259,6 +260,9 @@ test('every type of the trail of orders has its event in the document', async ()
     for (const [, type = ''] of text.matchAll(/type: '([A-Z_]+)'/g)) types.add(type)
     for (const [, then = '', otherwise = ''] of text.matchAll(/type: [^,}]*\? '([A-Z_]+)' : '([A-Z_]+)'/g))
       for (const type of [then, otherwise]) types.add(type)
+    // Of a payment's state, whichever it comes to.
+    if (/type: `PAYMENT_\$\{state\}`/.test(text))
+      for (const state of paymentStatuses) if (!['PENDING', 'CAPTURED'].includes(state)) types.add(`PAYMENT_${state}`)
   }
   expect(types.size).toBeGreaterThan(10)
   expect([...types].filter((type) => !(orderEventTypes as readonly string[]).includes(type))).toEqual([])

@@ -1,7 +1,10 @@
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
+import { minuteMs } from '../../lib/day.ts'
 import { pick } from '../../lib/records.ts'
+import { resumableMs } from './domain.ts'
 import type { LiveDeps } from './parts.ts'
+import { tellLive } from './service.ts'
 
 /** What imports report of what they have done, whatever they import. */
 type Report = { readonly complete: boolean } & Readonly<Record<'rows' | 'created' | 'updated' | 'skipped' | 'failed', number>>
@@ -43,5 +46,26 @@ export async function tellingImport<Done extends Report>(
   } finally {
     // A command ends behind it.
     await liveNotes.idle()
+  }
+}
+
+/** An import tells how it goes each second: one of which nothing was heard for so long has ended with its process. */
+const silentMs = 2 * minuteMs
+
+/** Tells of imports whose process was killed that they have ended: whoever follows them waits for that. */
+export async function endLostImports({
+  db,
+  clock,
+  newId,
+  liveStore,
+}: Pick<Deps, 'db' | 'clock' | 'newId'> & Pick<LiveDeps, 'liveStore'>): Promise<void> {
+  const now = clock.now()
+  const last = new Map<unknown, Awaited<ReturnType<typeof liveStore.importsSince>>[number]>()
+  for (const row of await liveStore.importsSince(now - resumableMs)) last.set(row.data['importId'], row)
+  const lost = [...last.values()].filter(({ name, at }) => name !== 'import.finished' && now - at > silentMs)
+  for (const { shopId, data } of lost) {
+    const { importId, kind, rows = 0, failed = 0 } = data
+    const ended = { importId, kind, result: 'STOPPED', ...nothing, rows, failed }
+    await db.write((tx) => tellLive(tx, { newId, clock }, { name: 'import.finished', shopId, data: ended }))
   }
 }

@@ -78,7 +78,8 @@ const shopEvents = [
     t.Object({
       ...ofImport,
       result: oneOf(['DONE', 'STOPPED', 'REFUSED'], {
-        description: 'STOPPED: its client left or its time was over, and what was stored stays; REFUSED: the file as a whole',
+        description:
+          'STOPPED: its client left, its time was over or its process ended (told within a quarter of an hour, with what was told last), and what was stored stays; REFUSED: the file as a whole',
       }),
       ...{ ...ofRows, created: count('Products, or customers'), updated: count('The same'), skipped: count('The same') },
       ...at,

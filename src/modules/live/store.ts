@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { insertOf } from '../../../db/prepared.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
@@ -65,6 +65,13 @@ export const createLiveStore = ({ read }: Pick<Database, 'read'>) => ({
         .from(orderLines)
         .where(and(inArray(orderLines.orderId, part), eq(orderLines.tracked, true))),
     ),
+  /** What was told of imports since then, the first first. */
+  importsSince: (at: number): Promise<LiveRow[]> =>
+    read
+      .select()
+      .from(liveEvents)
+      .where(and(gte(liveEvents.at, at), inArray(liveEvents.name, ['import.started', 'import.progress', 'import.finished'])))
+      .orderBy(liveEvents.at, liveEvents.id),
   /** Removes what nobody can go on from any more; the last of it stays, since places are behind it. @returns how many rows went */
   async forget(tx: Writer, before: number, limit: number): Promise<number> {
     const gone = await tx

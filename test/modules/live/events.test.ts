@@ -5,6 +5,7 @@ import { Glob } from 'bun'
 import fc from 'fast-check'
 import { jobs, runJob } from '../../../jobs/index.ts'
 import { orderEventTypes } from '../../../src/modules/live/domain.ts'
+import { endLostImports } from '../../../src/modules/live/index.ts'
 import { OperatorEvents, ShopEvents } from '../../../src/modules/live/model.ts'
 import { paymentStatuses } from '../../../src/modules/payment/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -251,6 +252,27 @@ describe('what operators are told', () => {
     await stream.close()
     await app.deps.jobBoard.stop()
   })
+})
+
+test('an import whose process was killed is told to have stopped, once, and one that is under way is not', async () => {
+  await using app = await testApp()
+  const { shop } = await sellingIn(app)
+  const note = async (what: string, importId: string, more: object = {}) => {
+    app.deps.liveNotes.note({ name: `import.${what}`, shopId: shop.id, data: { importId, kind: 'products', ...more } })
+    await app.deps.liveNotes.idle()
+  }
+  await note('started', 'lost')
+  await note('progress', 'lost', { rows: 7, failed: 1 })
+  await note('started', 'done')
+  await note('finished', 'done', { result: 'DONE' })
+  app.clock.advance(3 * 60_000)
+  await note('progress', 'going', { rows: 1, failed: 0 })
+  for (let times = 0; times < 2; times++) await endLostImports(app.deps)
+  const told = (await app.deps.liveStore.importsSince(0)).filter(({ name }) => name === 'import.finished').map(({ data }) => data)
+  expect(told).toEqual([
+    { importId: 'done', kind: 'products', result: 'DONE' },
+    { importId: 'lost', kind: 'products', result: 'STOPPED', rows: 7, created: 0, updated: 0, skipped: 0, failed: 1 },
+  ])
 })
 
 test('every type of the trail of orders has its event in the document', async () => {

@@ -96,7 +96,7 @@ test('a change whose answer is lost may have been made, and is made once', async
   expect(notes).toMatchObject([{ text: 'Gift wrapped' }])
 })
 
-test('a question about one shop is not answered for another, nor is what can be undone', async ({ open, data: { selling } }) => {
+test('a question about one page is not answered on another', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   await visitor.heading('Orders')
   await visitor.press('API keys')

@@ -12,9 +12,9 @@ const shownMax = 4
 export const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
-/** Of another shop, an undo would go there; of another account, nothing is to be read. @param all also what cannot be undone */
-export const dismissOutdated = (all: boolean) => {
-  toasts.value = all ? [] : toasts.value.filter(({ undo }) => undo === undefined)
+/** Of another account, nothing is to be read. */
+export const dismissAll = () => {
+  toasts.value = []
 }
 function show(toast: Omit<Toast, 'id'>): void {
   const id = ++made

@@ -45,7 +45,7 @@ const renewedAfterMs = 30 * 60_000
 /** Without a key, a press or a touch in any tab for so long, whoever sits there has gone. */
 export const idleMaxMs = 30 * 60_000
 
-/** What a token says of itself: whom it is of (RFC 7519, `sub`), and of which session (`sid`). It is souk that checks it. */
+/** What a token says of itself: whom it is of (RFC 7519, `sub`), and of which session (`sid`). It is souk that checks it. @returns '' of none */
 function claimOf(token: string, name: 'sub' | 'sid'): string {
   try {
     return String(JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')))[name])
@@ -80,6 +80,9 @@ const isOurs = ({ accessToken }: Answer): boolean => {
   const mine = kept('localStorage', begun)
   return mine === claimOf(accessToken, 'sid') || (mine === null && !keep('localStorage', begun, ''))
 }
+
+/** One's own id; '' where nobody is in. */
+export const myId = (): string => claimOf(session.value?.accessToken ?? '', 'sub')
 
 /** Another page, with nothing of this one; what was typed in it is not asked about. */
 function beginAnew(): void {

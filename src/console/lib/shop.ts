@@ -33,3 +33,6 @@ export function rememberShop(): void {
   if (shop.value) keep('localStorage', lastShop, shop.value.name)
 }
 export const lastShopName = (): string | null => kept('localStorage', lastShop)
+
+/** Headers of what is for a shop, whichever is shown by the time that it is sent: an undo, or one of many. @param id of the one that is shown now */
+export const inShop = (id = shop.peek()?.id): { 'x-shop-id'?: string } => (id ? { 'x-shop-id': id } : {})

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
 import { forgetDirty, isDirty } from '../lib/dirty.ts'
-import { dismissOutdated } from '../lib/notices.ts'
+import { dismissAll } from '../lib/notices.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, shops, standing } from '../lib/session.ts'
 import { lastShopName, role, shop, shopName } from '../lib/shop.ts'
@@ -66,9 +66,11 @@ function Leaving() {
 
 function Standing() {
   const { path } = useLocation()
-  // A question, or what can be undone, is about the page or the shop that it was asked in.
+  // A question is about the page that it was asked in.
   useEffect(dropQuestion, [path, standing.value])
-  useEffect(() => dismissOutdated(standing.value !== 'in'), [shopName.value, standing.value])
+  useEffect(() => {
+    if (standing.value !== 'in') dismissAll()
+  }, [standing.value])
   switch (standing.value) {
     case 'asking':
       return <div class="splash" role="status" aria-label={c('loading')} />

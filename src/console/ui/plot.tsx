@@ -2,7 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { day, number } from '../lib/format.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import type { Series } from './draw.ts'
+import type { draw, Series } from './draw.ts'
+
+/** Once it is there: a plot that is drawn anew is not gone in between. */
+let drawing: typeof draw | undefined
 
 /**
  * Values a day, drawn; or as a table, for whoever cannot see a drawing or wants the figures.
@@ -25,10 +28,12 @@ export function Plot({
   useEffect(() => {
     const place = box.current
     if (asTable || !place || dates.length === 0) return
+    if (drawing) return drawing(place, { dates, series, format })
     let end = () => {}
     let gone = false
     import('./draw.ts').then(
       ({ draw }) => {
+        drawing = draw
         if (!gone) end = draw(place, { dates, series, format })
       },
       // It could not be loaded: the figures are here all the same.

@@ -1,6 +1,5 @@
 import { api, ok, pathWith, type Schema } from '../../lib/api.ts'
 import { download } from '../../lib/download.ts'
-import { number } from '../../lib/format.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { c } from '../../lib/words/common.ts'
@@ -99,7 +98,7 @@ export default function Audit() {
       >
         {(list) => (
           <>
-            {list.totalCapped && <p class="hint">{w('capped', { n: number(list.total) })}</p>}
+            {list.totalCapped && <p class="hint">{w('capped')}</p>}
             <Table caption={w('title')} columns={columns(query)} rows={list.data} rowKey={({ id }) => id} />
           </>
         )}

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { moment, timeZone } from '../../lib/format.ts'
@@ -5,7 +6,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { useLive } from '../../lib/live.ts'
 import { notify } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
-import { at, mayManage } from '../../lib/shop.ts'
+import { at, inShop, mayManage } from '../../lib/shop.ts'
 import { type RecordDraft, useRecordDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { wallKept, wallText } from '../../lib/zoned.ts'
@@ -29,6 +30,7 @@ export default function GiftCard() {
     versioned(api.GET('/giftcard/{id}', { params: { path: { id } }, ...(signal && { signal }) })) as Promise<Held>
   const card = useResource(id, read)
   const once = useIntention()
+  const [header] = useState(inShop)
   useLive(['order.*'], card.reload)
   const held = card.data.value
 
@@ -47,7 +49,7 @@ export default function GiftCard() {
         once([change, version], (key) =>
           versioned(
             api.PATCH('/giftcard/{id}', {
-              params: { path: { id }, header: { 'idempotency-key': key, ...ifMatch(version) } },
+              params: { path: { id }, header: { ...header, 'idempotency-key': key, ...ifMatch(version) } },
               body: change,
             }),
           ),

@@ -7,6 +7,7 @@ import { holdDirty } from '../../lib/dirty.ts'
 import { customerChoice, findCustomers } from '../../lib/find.ts'
 import { timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
+import { standing } from '../../lib/session.ts'
 import { at, shop } from '../../lib/shop.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
@@ -54,6 +55,8 @@ function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
     holdDirty(mine, true)
     return () => holdDirty(mine, false)
   }, [])
+  // Behind the login it is in memory alone.
+  if (standing.value === 'locked') return null
   return (
     <div class="stack">
       <p>

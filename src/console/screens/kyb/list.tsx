@@ -7,8 +7,9 @@ import { useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { State, Tabs, When } from '../../ui/bits.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { w } from './words.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
@@ -57,29 +58,25 @@ export default function Businesses() {
   return (
     <Page title={w('title')}>
       <Tabs label={c('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, c('all'))]} />
-      <Loaded of={records}>
-        {(list) =>
-          list.data.length === 0 ? (
-            areWaiting ? (
-              <Empty icon="check" title={w('empty')} text={w('emptyText')} />
-            ) : (
-              <Empty icon="check" title={c('nothingFound')} text={c('nothingFoundText')} />
-            )
-          ) : (
-            <>
-              {areWaiting && list.total > 1 && <p class="hint">{w('order')}</p>}
-              <Table
-                caption={w('title')}
-                columns={columns(areWaiting)}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => net('kyb', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={records}
+        query={query}
+        isFiltered={!areWaiting}
+        empty={<Empty icon="check" title={w('empty')} text={w('emptyText')} />}
+      >
+        {(list) => (
+          <>
+            {areWaiting && list.total > 1 && <p class="hint">{w('order')}</p>}
+            <Table
+              caption={w('title')}
+              columns={columns(areWaiting)}
+              rows={list.data}
+              rowKey={({ id }) => id}
+              href={({ id }) => net('kyb', id)}
+            />
+          </>
+        )}
+      </LoadedList>
     </Page>
   )
 }

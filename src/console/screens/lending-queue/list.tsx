@@ -9,8 +9,9 @@ import { c } from '../../lib/words/common.ts'
 import { State, Tabs, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { AssessDialog } from './assess.tsx'
 import { w } from './words.ts'
 
@@ -84,27 +85,26 @@ export default function Queue() {
       {isOff ? (
         <Empty icon="money" title={w('off')} text={w('offText')} />
       ) : (
-        <Loaded of={queue}>
-          {(list) =>
-            list.data.length > 0 ? (
-              <>
-                <Table
-                  caption={w('title')}
-                  columns={columns()}
-                  rows={list.data}
-                  rowKey={({ id }) => id}
-                  href={({ id }) => net('lending', id)}
-                />
-                <Pager of={list} query={query} />
-                {list.totalCapped && <p class="hint">{w('capped', { n: list.total })}</p>}
-              </>
-            ) : tier || cohort || partner ? (
-              <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />
-            ) : (
-              <Empty icon="money" title={w('empty', { status: lendingStateName(status) })} text={w('emptyText')} />
-            )
-          }
-        </Loaded>
+        <LoadedList
+          of={queue}
+          query={query}
+          isFiltered={!!tier || !!cohort || !!partner}
+          empty={<Empty icon="money" title={w('empty', { status: lendingStateName(status) })} text={w('emptyText')} />}
+          notFound={w('nothingText')}
+        >
+          {(list) => (
+            <>
+              {list.totalCapped && <p class="hint">{w('capped', { n: list.total })}</p>}
+              <Table
+                caption={w('title')}
+                columns={columns()}
+                rows={list.data}
+                rowKey={({ id }) => id}
+                href={({ id }) => net('lending', id)}
+              />
+            </>
+          )}
+        </LoadedList>
       )}
       {query.of['do'] === 'assess' && <AssessDialog onClose={() => query.set({ do: undefined }, { replace: true })} />}
     </Page>

@@ -1,5 +1,6 @@
 /** An application: what is typed of it, what its documents are, and which files they take. */
 import type { Schema } from '../../lib/api.ts'
+import { latinOf, wholeNumber } from '../../lib/digits.ts'
 
 type Application = Schema<'LendingApplication'>
 export type Item = Schema<'LendingChecklist'>['items'][number]
@@ -23,16 +24,15 @@ export const textsOfLoan = (of: Application): LoanTexts => ({
 
 /** Dollars as they are typed. @returns undefined for what is no amount with at most two decimals, null for nothing */
 export function dollarsTyped(text: string): number | null | undefined {
-  const plain = text.trim().replace(/[\s,](?=\d{3}(\D|$))/g, '')
+  const plain = latinOf(text).replace(/[\s,](?=\d{3}(\D|$))/g, '')
   if (plain === '') return null
   return /^\d{1,9}(\.\d{1,2})?$/.test(plain) ? Number(plain) : undefined
 }
 
 /** Months as they are typed. @returns undefined for what is no whole number from 1 to 60, null for nothing */
 export function monthsTyped(text: string): number | null | undefined {
-  const plain = text.trim()
-  if (plain === '') return null
-  const months = /^\d{1,2}$/.test(plain) ? Number(plain) : 0
+  if (text.trim() === '') return null
+  const months = wholeNumber(text, 2) ?? 0
   return months >= 1 && months <= 60 ? months : undefined
 }
 

@@ -11,9 +11,10 @@ import { at, shop } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Standing } from './standing.tsx'
 import { w } from './words.ts'
 
@@ -75,24 +76,17 @@ export default function Lending() {
           {w('needsKyb')} <a href={at('settings', 'verification')}>{w('verify')}</a>
         </p>
       )}
-      <Loaded of={list}>
-        {(found) =>
-          found.data.length === 0 ? (
-            <Empty icon="money" title={w('none')} text={w('noneText')} />
-          ) : (
-            <>
-              <Table
-                caption={w('applications')}
-                columns={columns()}
-                rows={found.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('lending', id)}
-              />
-              <Pager of={found} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={list} query={query} empty={<Empty icon="money" title={w('none')} text={w('noneText')} />}>
+        {(found) => (
+          <Table
+            caption={w('applications')}
+            columns={columns()}
+            rows={found.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => at('lending', id)}
+          />
+        )}
+      </LoadedList>
       <Standing />
     </Page>
   )

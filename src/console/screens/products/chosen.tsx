@@ -2,7 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api, ifMatch, versioned } from '../../lib/api.ts'
 import { notify, showProblem } from '../../lib/notices.ts'
-import { shop } from '../../lib/shop.ts'
+import { inShop } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemText } from '../../ui/problem.tsx'
@@ -56,7 +56,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
     const told = signal('')
     const failed = signal<readonly Failed[]>([])
     // Whatever shop is shown by then: these are products of this one.
-    const headers = { 'x-shop-id': shop.peek()?.id }
+    const headers = inShop()
 
     /**
      * @param products with the version that is to be changed; without: whatever is there, of which the list tells no version

@@ -9,7 +9,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { useEvents, useLive } from '../../lib/live.ts'
 import { notify, showProblem } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
-import { at, mayManage, shop } from '../../lib/shop.ts'
+import { at, inShop, mayManage, shop } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { State } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -107,9 +107,12 @@ function Archive({ of: { data, etag }, onChanged }: { of: Versioned; onChanged: 
   async function archive(): Promise<void> {
     // What is typed would be of a version that is no more.
     if (isDirty()) return notify(w('saveFirst'))
-    const now = (await versioned(api.DELETE('/product-v2/{id}', { params: { path, header: ifMatch(etag) } }))) as Versioned
+    const header = inShop()
+    const now = (await versioned(
+      api.DELETE('/product-v2/{id}', { params: { path, header: { ...header, ...ifMatch(etag) } } }),
+    )) as Versioned
     onChanged(now)
-    const params = { path, header: ifMatch(now.etag) }
+    const params = { path, header: { ...header, ...ifMatch(now.etag) } }
     notify(w('archived'), {
       undo: async () => onChanged((await versioned(api.PATCH('/product-v2/{id}', { params, body: { status } }))) as Versioned),
     })

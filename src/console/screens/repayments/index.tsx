@@ -5,12 +5,12 @@ import { outcomeName, outcomes } from '../../lib/lending.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
-import { c } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
-import { Empty, Loaded, Page } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Earned } from '../lending-queue/earned.tsx'
 import { allLenders } from './find.ts'
 import { RecordDialog } from './record.tsx'
@@ -140,20 +140,15 @@ export default function Repayments() {
           { name: 'outcome', label: w('outcome'), options: outcomes.map((one) => [one, outcomeName(one)]) },
         ]}
       />
-      <Loaded of={list}>
-        {(page) =>
-          page.data.length > 0 ? (
-            <>
-              <Table caption={w('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />
-              <Pager of={page} query={query} />
-            </>
-          ) : isFiltered ? (
-            <Empty icon="search" title={c('nothingFound')} text={w('nothingText')} />
-          ) : (
-            <Empty icon="money" title={w('empty')} text={w('emptyText')} />
-          )
-        }
-      </Loaded>
+      <LoadedList
+        of={list}
+        query={query}
+        isFiltered={isFiltered}
+        empty={<Empty icon="money" title={w('empty')} text={w('emptyText')} />}
+        notFound={w('nothingText')}
+      >
+        {(page) => <Table caption={w('title')} columns={columns(query, names)} rows={page.data} rowKey={({ id }) => id} />}
+      </LoadedList>
       {merchantId && <Earned key={changes} merchantId={merchantId} query={query} />}
       {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={done} />}
       {reversed && <ReverseDialog of={reversed} onClose={close} onDone={done} />}

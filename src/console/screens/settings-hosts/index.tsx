@@ -11,9 +11,9 @@ import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
+import { LoadedList } from '../../ui/list.tsx'
+import { Empty, Page, Section } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { Pager } from '../../ui/table.tsx'
 import { w } from './words.ts'
 
 type Host = Schema<'ShopHost'>
@@ -26,20 +26,15 @@ export default function Hosts() {
   return (
     <Page title={w('title')} subtitle={w('subtitle')}>
       {mayManage.value && <Add onAdded={hosts.reload} />}
-      <Loaded of={hosts}>
-        {(list) =>
-          list.data.length === 0 ? (
-            <Empty icon="server" title={w('none')} text={w('noneText')} />
-          ) : (
-            <>
-              {list.data.map((host) => (
-                <One key={host.host} host={host} hosts={hosts} />
-              ))}
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={hosts} query={query} empty={<Empty icon="server" title={w('none')} text={w('noneText')} />}>
+        {(list) => (
+          <>
+            {list.data.map((host) => (
+              <One key={host.host} host={host} hosts={hosts} />
+            ))}
+          </>
+        )}
+      </LoadedList>
     </Page>
   )
 }

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
 import { type Draft, draftOf, fill, textsOf } from '../../lib/draft.ts'
+import { cohortName } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
 import { processorName } from '../../lib/processors.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
@@ -53,7 +54,8 @@ function Ways({ of }: { of: Resolved }) {
         <Chain key={way.method} of={way} currency={of.currency} />
       ))}
       <p class="hint">
-        {w('by', { partnership: partnership ?? c('none'), cohort: kybCohort ?? c('none') })} {shop.value?.mode === 'TEST' && w('testHint')}
+        {w('by', { partnership: partnership ?? c('none'), cohort: kybCohort ? cohortName(kybCohort) : c('none') })}{' '}
+        {shop.value?.mode === 'TEST' && w('testHint')}
       </p>
     </div>
   )

@@ -4,6 +4,7 @@ import type { Provinces } from '../../../lib/provinces.ts'
 import { chargeOf, type Destination, reaches } from '../../../lib/shipping-offers.ts'
 import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
+import { wholeNumber } from '../../lib/digits.ts'
 
 export type Method = Schema<'ShippingMethod'>
 
@@ -67,7 +68,7 @@ export type Wrong = {
   readonly is: 'notAmount' | 'notNumber'
 }
 
-const gramsTyped = (text: string): number | undefined => (/^\d{1,13}$/.test(text.trim()) ? Number(text.trim()) : undefined)
+const gramsTyped = (text: string): number | undefined => wholeNumber(text, 13)
 
 /**
  * The method that was typed. Whether it holds together (codes that stand twice, zones that overlap, bands that do not rise) souk says.

@@ -8,7 +8,7 @@ import { parsePercent } from '../../lib/percent.ts'
 import { countryOptions } from '../../lib/places.ts'
 import { useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
-import { at, shop } from '../../lib/shop.ts'
+import { at, inShop, shop } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -24,7 +24,6 @@ type Held = Rows<Rate>
 type Change = (rates: readonly Rate[]) => readonly Rate[]
 
 /** Whose they are, whichever shop is shown by the time it is sent. */
-const inShop = (id: string | undefined) => (id ? { 'x-shop-id': id } : {})
 const read = (shopId = shop.value?.id, signal?: AbortSignal): Promise<Held> =>
   versioned<{ data: Rate[] }>(api.GET('/shops/v2/tax-rates', { params: { header: inShop(shopId) }, ...(signal && { signal }) }))
 const put = (shopId: string | undefined, data: Rate[], etag: string | undefined): Promise<Held> =>

@@ -1,5 +1,6 @@
 /** What is typed about a business, and what of it the API takes. */
 import type { Schema } from '../../lib/api.ts'
+import { latinOf } from '../../lib/digits.ts'
 import type { Cohort } from '../../lib/lending.ts'
 
 export type OwnerTexts = { readonly name: string; readonly share: string }
@@ -40,7 +41,7 @@ export const textsOfKyb = (record: KybBody | undefined, shop: { country: string;
  * @returns undefined for what is no percentage above 0 and up to 100 with at most 4 decimals
  */
 export function shareUnits(text: string): number | undefined {
-  const [, whole, part = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(text.trim()) ?? []
+  const [, whole, part = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(latinOf(text)) ?? []
   if (whole === undefined) return undefined
   const units = Number(whole) * 10_000 + Number(part.padEnd(4, '0'))
   return units > 0 && units <= 1_000_000 ? units : undefined

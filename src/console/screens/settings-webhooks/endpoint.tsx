@@ -12,8 +12,9 @@ import { c } from '../../lib/words/common.ts'
 import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
+import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Health } from './health.tsx'
 import { w } from './words.ts'
 
@@ -85,23 +86,16 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
   usePolling(!disabledAt && (deliveries.data.value?.data.some(({ status }) => status === 'PENDING') ?? false), reload)
   return (
     <Section title={w('deliveries')} hint={w('deliveriesHint')} wide>
-      <Loaded of={deliveries}>
-        {(list) =>
-          list.data.length === 0 ? (
-            <Empty icon="clock" title={w('noDeliveries')} text={w('noDeliveriesText')} />
-          ) : (
-            <>
-              <Table
-                caption={w('deliveriesList')}
-                columns={columns({ endpointId: id, mayResend: !disabledAt, deliveries, reload })}
-                rows={list.data}
-                rowKey={(delivery) => delivery.id}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={deliveries} query={query} empty={<Empty icon="clock" title={w('noDeliveries')} text={w('noDeliveriesText')} />}>
+        {(list) => (
+          <Table
+            caption={w('deliveriesList')}
+            columns={columns({ endpointId: id, mayResend: !disabledAt, deliveries, reload })}
+            rows={list.data}
+            rowKey={(delivery) => delivery.id}
+          />
+        )}
+      </LoadedList>
     </Section>
   )
 }

@@ -9,9 +9,10 @@ import { When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { ChoicesField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
+import { LoadedList } from '../../ui/list.tsx'
 import { Once } from '../../ui/once.tsx'
-import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
-import { type Column, Pager, Table } from '../../ui/table.tsx'
+import { Empty, Page, Section } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { type EventName, eventNames } from './events.ts'
 import { Health } from './health.tsx'
 import { w } from './words.ts'
@@ -54,24 +55,17 @@ export default function Webhooks() {
         <Once title={w('secret')} text={w('secretText')} secret={made.secret} kept={w('secretKept')} onKept={() => setMade(undefined)} />
       )}
       {query.of['new'] && <Add onMade={onMade} />}
-      <Loaded of={endpoints}>
-        {(list) =>
-          list.data.length === 0 ? (
-            <Empty icon="chain" title={w('none')} text={w('noneText')} />
-          ) : (
-            <>
-              <Table
-                caption={w('title')}
-                columns={columns()}
-                rows={list.data}
-                rowKey={({ id }) => id}
-                href={({ id }) => at('settings', 'webhooks', id)}
-              />
-              <Pager of={list} query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      <LoadedList of={endpoints} query={query} empty={<Empty icon="chain" title={w('none')} text={w('noneText')} />}>
+        {(list) => (
+          <Table
+            caption={w('title')}
+            columns={columns()}
+            rows={list.data}
+            rowKey={({ id }) => id}
+            href={({ id }) => at('settings', 'webhooks', id)}
+          />
+        )}
+      </LoadedList>
     </Page>
   )
 }

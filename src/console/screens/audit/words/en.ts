@@ -18,7 +18,7 @@ export default {
   again: 'Look again',
   hint: 'Ids whole, of whom or what they are: product. finds every action that begins so. An e-mail address is that of a merchant, a member of staff or an operator. Days are of UTC. What is a person’s is not kept here.',
   csv: 'Take along as CSV',
-  capped: 'The newest {n} are counted and shown. Days narrow it down; souk audit export has all.',
+  capped: 'There are more, or may be: the newest are looked at. Days narrow it down; souk audit export has all.',
   nothingFoundText: 'No row has that. Ids must be whole; of an action its beginning is enough.',
   emptyText: 'Whatever a merchant, a key or an operator changes is on record here.',
 } as const

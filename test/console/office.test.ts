@@ -28,7 +28,7 @@ describe('a business', () => {
     ['-1', undefined],
     ['1e2', undefined],
     ['', undefined],
-    ['٥', undefined],
+    ['٥', 50_000],
   ] as const)('has a share %p of %p ten-thousandths of a percent', (text, units) => {
     expect(shareUnits(text)).toBe(units)
   })

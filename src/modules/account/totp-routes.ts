@@ -12,7 +12,8 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
   routes(deps, 'Login')
     .get('/auth/totp', ({ principal }) => readTotp(deps, principal as LoggedIn), {
       access: 'merchantOrSuperAdmin',
-      response: { 200: Totp, ...errorResponses(401, 403) },
+      // Of a shop that is named and is none.
+      response: { 200: Totp, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'Whether your second factor is on',
         description: 'Of the account that is logged in, with how many of its recovery codes are left.',

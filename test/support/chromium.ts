@@ -67,6 +67,9 @@ export async function startBrowser(path: string, preferences?: object) {
   socket.onmessage = ({ data }) => {
     const { id, method, params = {}, result = {}, error, sessionId = '' }: Message = JSON.parse(String(data))
     if (method) pages.get(sessionId)?.push({ method, params })
+    // Until somebody answers it, the page and whoever asks it anything stand still.
+    if (method === 'Page.javascriptDialogOpening')
+      void send('Page.handleJavaScriptDialog', { accept: true }, sessionId).catch(() => undefined)
     if (id === undefined) return
     const caller = waiting.get(id)
     waiting.delete(id)
@@ -74,9 +77,15 @@ export async function startBrowser(path: string, preferences?: object) {
     else caller?.resolve(result)
   }
 
+  socket.onclose = () => {
+    for (const { reject } of waiting.values()) reject('the browser is gone')
+    waiting.clear()
+  }
+
   let calls = 0
   function send(method: string, params: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
     const id = ++calls
+    if (socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error(`${method}: the browser is gone`))
     socket.send(JSON.stringify({ id, method, params, sessionId }))
     return new Promise((resolve, reject) =>
       waiting.set(id, { resolve, reject: (why) => reject(new Error(`${method} ${params['expression'] ?? ''}: ${why}`)) }),

@@ -487,6 +487,7 @@ function inWords({ method, params }: BrowserEvent): string {
     const said = (params['args'] as { value?: unknown; description?: string }[]).map(({ value, description }) => value ?? description)
     return `console ${params['type']}: ${said.join(' ')}`
   }
+  if (method === 'Page.javascriptDialogOpening') return `a question of the browser: ${params['type']} ${params['message']}`
   const { source, level, text, url } = params['entry'] as { source: string; level: string; text: string; url?: string }
   return `${source} ${level}: ${text}${url ? ` (${url})` : ''}`
 }

@@ -135,6 +135,7 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
 
 export const isComplaint = ({ method, params }: BrowserEvent): boolean =>
   method === 'Runtime.exceptionThrown' ||
+  method === 'Page.javascriptDialogOpening' ||
   (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(String(params['type']))) ||
   (method === 'Log.entryAdded' && ['error', 'warning'].includes((params['entry'] as { level: string }).level))
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { holdDirty } from '../lib/dirty.ts'
 import { Refused } from '../lib/refused.ts'
 import type { Resource } from '../lib/resource.ts'
+import { useDirty } from '../lib/use-dirty.ts'
 import type { RecordDraft, Versioned } from '../lib/use-draft.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
@@ -37,15 +37,10 @@ export function Form({
 }) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
-  const name = useRef(Symbol('form'))
   const top = useRef<HTMLDivElement>(null)
   /** What had the keyboard when the fields were held: it has it again. */
   const before = useRef<Element | null>(null)
-  useEffect(() => {
-    const mine = name.current
-    holdDirty(mine, dirty)
-    return () => holdDirty(mine, false)
-  }, [dirty])
+  useDirty(dirty)
   useEffect(() => {
     if (!busy && document.activeElement === document.body && before.current instanceof HTMLElement) before.current.focus()
   }, [busy])

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { holdDirty } from '../lib/dirty.ts'
 import { standing } from '../lib/session.ts'
+import { useDirty } from '../lib/use-dirty.ts'
 import { c } from '../lib/words/common.ts'
 import { Copyable, copy, Note } from './bits.tsx'
 import { Button } from './button.tsx'
@@ -24,13 +24,8 @@ export function Once({
   onKept: () => void
 }) {
   const box = useRef<HTMLElement>(null)
-  const name = useRef(Symbol('once'))
-  useEffect(() => {
-    const mine = name.current
-    holdDirty(mine, true)
-    box.current?.focus()
-    return () => holdDirty(mine, false)
-  }, [])
+  useDirty(true)
+  useEffect(() => box.current?.focus(), [])
   if (standing.value === 'locked') return null
   const all = typeof secret === 'string' ? [secret] : secret
   return (

@@ -1,10 +1,10 @@
 /** Hands pictures in: several at once, each with how far it is, what went wrong, and another try. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../lib/api.ts'
-import { holdDirty } from '../lib/dirty.ts'
 import { bytes, percent } from '../lib/format.ts'
 import { Refused } from '../lib/refused.ts'
 import { upload } from '../lib/upload.ts'
+import { useDirty } from '../lib/use-dirty.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
 import { FileField } from './fields.tsx'
@@ -44,7 +44,6 @@ export function Uploads({
   const jobs = useRef<readonly Job[]>([])
   const made = useRef(0)
   const stopping = useRef(new Map<number, AbortController>())
-  const name = useRef(Symbol('uploads'))
   const latest = useRef(onDone)
   latest.current = onDone
 
@@ -59,10 +58,6 @@ export function Uploads({
       rest = rest.filter((job) => job !== first)
     }
     jobs.current = rest
-    holdDirty(
-      name.current,
-      rest.some(({ state }) => state === 'waiting' || state === 'sending'),
-    )
     redraw((count) => count + 1)
   }
   const change = (id: number, change: Partial<Job>) => put(jobs.current.map((job) => (job.id === id ? { ...job, ...change } : job)))
@@ -103,10 +98,10 @@ export function Uploads({
     change(id, { state: 'waiting', error: undefined })
     work()
   }
+  useDirty(jobs.current.some(({ state }) => state === 'waiting' || state === 'sending'))
   useEffect(
     () => () => {
       for (const stop of stopping.current.values()) stop.abort()
-      holdDirty(name.current, false)
     },
     [],
   )

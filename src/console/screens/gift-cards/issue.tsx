@@ -1,14 +1,14 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
 import { serverNow } from '../../lib/clock.ts'
-import { holdDirty } from '../../lib/dirty.ts'
 import { customerChoice, findCustomers } from '../../lib/find.ts'
 import { timeZone } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { standing } from '../../lib/session.ts'
 import { at, shop } from '../../lib/shop.ts'
+import { useDirty } from '../../lib/use-dirty.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, Money, Note } from '../../ui/bits.tsx'
@@ -48,13 +48,8 @@ export function Issue({ customerId, onIssued, onClose }: { customerId: string | 
 }
 
 function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
-  const name = useRef(Symbol('code'))
   // Whoever goes back or loads anew is asked as well: nobody can show it again.
-  useEffect(() => {
-    const mine = name.current
-    holdDirty(mine, true)
-    return () => holdDirty(mine, false)
-  }, [])
+  useDirty(true)
   // Behind the login it is in memory alone.
   if (standing.value === 'locked') return null
   return (

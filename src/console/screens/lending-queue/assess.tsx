@@ -1,11 +1,10 @@
 /** Figures of a business, and what souk's rules would lend on them. */
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { holdDirty } from '../../lib/dirty.ts'
 import { type Draft, textsOf } from '../../lib/draft.ts'
 import { usd } from '../../lib/format.ts'
 import { cohortName, cohortOptions, l } from '../../lib/lending.ts'
+import { useDirty } from '../../lib/use-dirty.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { Facts } from '../../ui/bits.tsx'
@@ -80,13 +79,7 @@ export const AssessmentFacts = ({ of }: { of: Assessment }) => (
 /** The rules by themselves: no application is looked at, nothing is kept. */
 export function AssessDialog({ onClose }: { onClose: () => void }) {
   const draft = useDraft('assess', noFigures('UAE_MAINLAND'))
-  const { dirty } = draft
-  const name = useRef(Symbol('figures'))
-  useEffect(() => {
-    const mine = name.current
-    holdDirty(mine, dirty)
-    return () => holdDirty(mine, false)
-  }, [dirty])
+  useDirty(draft.dirty)
   return (
     <FormDialog title={w('assess')} onClose={onClose}>
       <p class="hint">{w('assessHint')}</p>

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { holdDirty } from '../../lib/dirty.ts'
 import { download } from '../../lib/download.ts'
 import { bytes, moment, percent } from '../../lib/format.ts'
 import { notify } from '../../lib/notices.ts'
 import { Refused } from '../../lib/refused.ts'
 import type { Resource } from '../../lib/resource.ts'
 import { upload } from '../../lib/upload.ts'
+import { useDirty } from '../../lib/use-dirty.ts'
 import { c } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -192,14 +192,8 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
   const [error, setError] = useState<unknown>(undefined)
   const last = useRef<File | undefined>(undefined)
   const stopping = useRef<AbortController | undefined>(undefined)
-  const name = useRef(Symbol('document'))
-  useEffect(
-    () => () => {
-      stopping.current?.abort(left)
-      holdDirty(name.current, false)
-    },
-    [],
-  )
+  useDirty(part !== undefined)
+  useEffect(() => () => stopping.current?.abort(left), [])
   async function send(file: File): Promise<void> {
     last.current = file
     const why = unfit(file, item)
@@ -211,7 +205,6 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
     stopping.current = stop
     setError(undefined)
     setPart(0)
-    holdDirty(name.current, true)
     let [document, isLookedAt] = [undefined as Document | undefined, false]
     try {
       document = await unlessAnother({ id, key, label }, shown(), {
@@ -234,7 +227,6 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
     } catch (refusal) {
       if (!stop.signal.aborted) setError(refusal)
     } finally {
-      holdDirty(name.current, false)
       setPart(undefined)
       if (stop.signal.reason !== left) await onSent(document)
     }

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Schema } from '../../lib/api.ts'
-import { holdDirty } from '../../lib/dirty.ts'
 import { bytes, number } from '../../lib/format.ts'
 import { Refused } from '../../lib/refused.ts'
 import { upload } from '../../lib/upload.ts'
+import { useDirty } from '../../lib/use-dirty.ts'
 import { c } from '../../lib/words/common.ts'
 import { Facts, Note } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -28,16 +28,9 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
   const ended = useSignal<Ended | undefined>(undefined)
   const stopping = useRef<AbortController | undefined>(undefined)
   const result = useRef<HTMLDivElement>(null)
-  const name = useRef(Symbol('tape'))
 
-  useEffect(() => holdDirty(name.current, under.value !== undefined), [under.value])
-  useEffect(
-    () => () => {
-      holdDirty(name.current, false)
-      stopping.current?.abort()
-    },
-    [],
-  )
+  useDirty(under.value !== undefined)
+  useEffect(() => () => stopping.current?.abort(), [])
   useEffect(() => {
     if (ended.value) result.current?.focus()
   }, [ended.value])

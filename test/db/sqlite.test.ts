@@ -102,12 +102,14 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
   test('group commit refuses a work that waits for a timer, undoes it, and goes on with the others', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
+    // A timer that ends after the others have committed, however busy the machine is.
+    const { promise: timer, resolve: ends } = Promise.withResolvers<void>()
     const outcomes = await Promise.all([
       messageOf(db.write(insert('before'))),
       messageOf(
         db.write(async (tx) => {
           await insert('slow')(tx)
-          await new Promise((resolve) => setTimeout(resolve, 1))
+          await timer
           await insert('never')(tx)
         }),
       ),
@@ -115,7 +117,8 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     ])
     expect(outcomes).toEqual(['kept', 'a database work may await its own queries only', 'kept'])
     // What the refused work still tries comes too late.
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    ends()
+    await new Promise((resolve) => setImmediate(resolve))
     await db.write(insert('zzlast'))
     expect((await db.read.select().from(attempts)).map(({ id }) => id)).toEqual(['before', 'zafter', 'zzlast'])
   })

@@ -123,6 +123,9 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
     await visitor.go(address)
     await visitor.until(isThere, address)
     await visitor.settled()
+    // What is loaded behind what was shown counts, too.
+    await page.evaluate('new Promise((done) => setTimeout(done, 300))')
+    await visitor.settled()
     return sent(visitor, since)
   }
   const shown = `document.querySelector('main h1') !== null`

@@ -160,3 +160,21 @@ test('a plot fits a screen that became narrower', async ({ open, app, data: { se
   )
   expect(await visitor.axe()).toEqual([])
 })
+
+test('the home of a shop comes without the library that draws, until one points at a plot', async ({ open, data: { selling } }) => {
+  await selling.bought()
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
+  await visitor.until(`document.querySelectorAll('.sketch path').length === 3`, 'sales with refunds, and orders')
+  await visitor.settled()
+  const before = new Set(visitor.requests())
+  expect(await visitor.axe()).toEqual([])
+  const { x, y } = (await visitor.page.evaluate(`(() => {
+    const plot = document.querySelector('.plot')
+    plot.scrollIntoView({ block: 'center', behavior: 'instant' })
+    const { x, y, width, height } = plot.getBoundingClientRect()
+    return { x: x + width / 2, y: y + height / 2 }
+  })()`)) as { x: number; y: number }
+  await visitor.page.command('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y })
+  await visitor.until(`document.querySelector('.plot .drawing canvas') !== null`, 'the plot that one points at')
+  expect(visitor.requests().filter((one) => one.includes('/console/assets/') && !before.has(one))).toHaveLength(1)
+})

@@ -92,6 +92,9 @@ describe('figures', () => {
     expect(lineOf([null, 10, null, 10])).toBe('M33.33 1M100 1')
     expect(lineOf([0, 0])).toBe('M0 31L100 31')
     expect([lineOf([]), lineOf([null]), lineOf([7])]).toEqual(['', '', 'M0 1'])
+    // More went back than was sold; and two by the same measure.
+    expect(lineOf([10, -5])).toBe('M0 1L100 31')
+    expect(lineOf([5, 0], [5, 0, 10])).toBe('M0 16L100 31')
   })
 
   test('as CSV hold no cell that a spreadsheet takes for a formula', () => {

@@ -117,10 +117,10 @@ function Plots({ of: { sales, orders, currency } }: { of: Schema<'Overview'> }) 
   return (
     <div class="stack">
       <Section>
-        <Plot title={w('salesPlot')} {...ofSales} />
+        <Plot title={w('salesPlot')} {...ofSales} sketched />
       </Section>
       <Section>
-        <Plot title={w('ordersPlot')} {...ofOrders} />
+        <Plot title={w('ordersPlot')} {...ofOrders} sketched />
       </Section>
     </div>
   )

@@ -271,7 +271,7 @@ test('figures, rankings and backups are looked at anew while nothing is told of 
     await visitor.text('As of')
     const reads = async () => (await visitor.requests()).filter((one) => one.includes(path)).length
     const before = await reads()
-    for (let tries = 0; tries < 100 && (await reads()) < before + 2; tries++) await Bun.sleep(50)
+    for (let tries = 0; tries < 600 && (await reads()) < before + 2; tries++) await Bun.sleep(50)
     expect([at, (await reads()) >= before + 2]).toEqual([at, true])
   }
 })

@@ -149,8 +149,8 @@ export function renew(): Promise<void> {
     if (refusal.code === 'SETUP_REQUIRED') return leave(undefined, 'setup')
     if (refusal.status !== 401 && refusal.status !== 403) throw refusal
     leave('ended')
-    // Without a cookie it is of this tab alone that it is over.
-    if (keepsSession) told({ kind: 'out', because: 'ended' })
+    // Without a cookie it is of this tab alone that it is over; and somebody else's session says nothing of those of other tabs.
+    if (keepsSession && !given) told({ kind: 'out', because: 'ended' })
   }).finally(() => {
     renewing = undefined
   })

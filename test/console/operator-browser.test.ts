@@ -217,6 +217,8 @@ test('what a provider answered long ago is shown, and that it is stale; titles o
     await visitor.heading('Services')
     await visitor.text('Degraded')
     await visitor.text('Errors of the last 24 hours')
+    // Each of the three comes by itself.
+    await visitor.settled()
     expect((await visitor.page.evaluate(`document.body.innerText.match(/Stale: the last good answer/g).length`)) as number).toBe(3)
     expect(await visitor.page.evaluate(`document.querySelectorAll('a[href^="javascript"]').length`)).toBe(0)
     expect(await visitor.axe()).toEqual([])

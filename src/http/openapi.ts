@@ -27,6 +27,8 @@ type Detail = {
   readonly 'x-versioned'?: true
   /** A stream of events, which goes on where it was. */
   readonly 'x-resumable'?: true
+  /** Its answer says where streams of events stand. */
+  readonly 'x-event-place'?: true
   /** It answers as a file, too. */
   readonly 'x-csv'?: object
 }
@@ -164,6 +166,10 @@ const replayedHeader: Schema = {
   description: '`true` when the answer is the stored one of an earlier request.',
   schema: { type: 'string', enum: ['true'] },
 }
+const eventPlaceHeader: Schema = {
+  description: 'Where streams of events stand: sent back to one of them under this name, it tells of all that happens from this answer on.',
+  schema: { type: 'string' },
+}
 const headerRef = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
 
 const statusDescriptions: Record<string, string> = {
@@ -268,6 +274,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-versioned': ________,
     'x-csv': ___________,
     'x-resumable': ____________,
+    'x-event-place': _____________,
     parameters = [],
     requestBody: drafted,
     operationId,
@@ -344,7 +351,7 @@ function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boole
   const { [errorStatuses]: errors = [], ...others } = (hooks.response ?? {}) as { [errorStatuses]?: number[] }
   const refused = Object.fromEntries(errors.map((status) => [status, ErrorBody]))
   const stated: Record<string, Schema> = JSON.parse(JSON.stringify({ ...others, ...refused }))
-  const { 'x-idempotent': idempotent, 'x-versioned': hasVersion, 'x-csv': csv } = hooks.detail ?? {}
+  const { 'x-idempotent': idempotent, 'x-versioned': hasVersion, 'x-csv': csv, 'x-event-place': saysPlace } = hooks.detail ?? {}
   const implied = [
     ...(method === 'GET' ? [] : refusalsOfBodies),
     ...(idempotent ? ['409', '422'] : []),
@@ -359,6 +366,7 @@ function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boole
     const { description } = schema
     const isSuccess = status < '400'
     const named = {
+      ...(isSuccess && saysPlace ? { 'last-event-id': eventPlaceHeader } : {}),
       ...(isSuccess ? { ...replayed, ...(status === '204' ? {} : versioned) } : {}),
       ...(mayBeTriedLater.has(status) ? { 'retry-after': headerRef('RetryAfter') } : {}),
     }

@@ -9,7 +9,7 @@ const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await selli
 const cuttable = `{
   const before = globalThis.fetch
   const said = (globalThis.streams = [])
-  let mayBegin = Promise.resolve()
+  let mayBegin = sessionStorage.getItem('waits') ? new Promise((resolve) => (globalThis.mend = resolve)) : Promise.resolve()
   globalThis.fetch = async (request, options) => {
     if (new URL(request.url ?? request, location.origin).pathname !== '/v2/events') return before(request, options)
     await mayBegin
@@ -48,7 +48,24 @@ test('a shop in which nothing has happened misses nothing when its stream is cut
   await visitor.page.evaluate('mend()')
   await visitor.until('globalThis.streams[1] !== undefined', 'the next stream')
   await visitor.there(`#${number}`, { role: 'link' })
-  expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['undefined', 'string'])
+  expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['string', 'string'])
+})
+
+test('what happens between the reading of a page and its stream of events is shown, by a stream that goes on from before the reading', async ({
+  open,
+  data: { selling },
+}) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
+  await visitor.page.evaluate(`sessionStorage.setItem('waits', 'yes')`)
+  await visitor.reload()
+  await visitor.settled()
+  const { number } = await selling.bought()
+  expect(await visitor.has(`#${number}`)).toBe(false)
+  await visitor.page.evaluate('mend()')
+  await visitor.there(`#${number}`, { role: 'link' })
+  expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['string'])
 })
 
 test('what is typed into a window stays behind the login, which can be used', async ({ open, app, data: { selling } }) => {

@@ -48,6 +48,9 @@ const flags = [
 /** Where there is this tool, a browser ends with its tests, also where somebody kills those. */
 const untilWeEnd = Bun.which('setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : []
 
+/** A command that is not answered by then never is: what it was is told, before the test's own time is over. */
+const patienceMs = 40_000
+
 export type Browser = Awaited<ReturnType<typeof startBrowser>>
 export type Page = Awaited<ReturnType<Browser['openPage']>>
 
@@ -87,9 +90,20 @@ export async function startBrowser(path: string, preferences?: object) {
     const id = ++calls
     if (socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error(`${method}: the browser is gone`))
     socket.send(JSON.stringify({ id, method, params, sessionId }))
-    return new Promise((resolve, reject) =>
-      waiting.set(id, { resolve, reject: (why) => reject(new Error(`${method} ${params['expression'] ?? ''}: ${why}`)) }),
-    )
+    return new Promise((resolve, reject) => {
+      const impatience = setTimeout(() => waiting.get(id)?.reject('the browser has not answered'), patienceMs)
+      waiting.set(id, {
+        resolve(result) {
+          clearTimeout(impatience)
+          resolve(result)
+        },
+        reject(why) {
+          clearTimeout(impatience)
+          waiting.delete(id)
+          reject(new Error(`${method} ${params['expression'] ?? ''}: ${why}`))
+        },
+      })
+    })
   }
 
   return {
@@ -121,7 +135,9 @@ export async function startBrowser(path: string, preferences?: object) {
           return (result as { value?: unknown }).value
         },
         async [Symbol.asyncDispose]() {
-          await (beside ? send('Target.closeTarget', { targetId }) : send('Target.disposeBrowserContext', { browserContextId }))
+          // One of a desk does not always answer that it has ended a context: there it ends with the browser.
+          const isWhole = !beside && !preferences
+          await (isWhole ? send('Target.disposeBrowserContext', { browserContextId }) : send('Target.closeTarget', { targetId }))
           pages.delete(sessionId)
         },
       }

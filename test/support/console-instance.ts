@@ -28,6 +28,8 @@ export async function openConsole(settings: Record<string, string> = {}, options
   const clock = runningClock()
   const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', ...settings }, { clock, sleep: Bun.sleep, ...options })
   if (!isNew) await app.superAdmin()
+  // Bundled on a busy machine it takes longer than a request may.
+  await app.deps.consoleFiles.open()
   const serving = serveTestApp(app)
   app.deps.life.url = serving.url
   return {

@@ -95,6 +95,7 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
       if (as) await visitor.signIn(as)
       return visitor
     }
+    const close = () => Promise.all(visitors.toReversed().map((visitor) => visitor[Symbol.asyncDispose]()))
     try {
       await body({ ...given, open })
     } catch (error) {
@@ -102,10 +103,11 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
       // Where the test failed stays in its stack.
       const failure = error instanceof Error ? error : new Error(String(error))
       failure.message = [failure.message, ...said].join('\n')
+      // That it cannot be closed any more is not what failed.
+      await close().catch(() => undefined)
       throw failure
-    } finally {
-      await Promise.all(visitors.toReversed().map((visitor) => visitor[Symbol.asyncDispose]()))
     }
+    await close()
     const complaints = visitors.flatMap((visitor) => visitor.complaints())
     if (complaints.length > 0) throw new Error(`the browser complains:\n${complaints.join('\n')}`)
   }

@@ -64,7 +64,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     cookies = true,
     beside,
   } = options
-  const { page, until, resize, click, traverse, breaches } = await openVisit(width, beside?.page, cookies)
+  const { page, until, resize, click, reload, traverse, breaches } = await openVisit(width, beside?.page, cookies)
   const { command } = page
   await command('Emulation.setFocusEmulationEnabled', { enabled: true })
   await speak(page, language, beside !== undefined)
@@ -236,7 +236,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     scheme,
     /** Opens an address below /console: `orders/ord_…`. */
     go: (path = '') => page.open(`${origin}/console${path === '' ? '' : `/${path.replace(/^\/(console\/)?/, '')}`}`),
-    reload: () => command('Page.reload'),
+    reload,
     back: () => traverse(-1),
     forward: () => traverse(1),
     /** Path and query of the page now. */

@@ -69,7 +69,7 @@ async function forget(first: Page, events: readonly BrowserEvent[]): Promise<voi
 }
 
 /** What the browser answers where another page has come before it could. */
-const hasGone = /navigated or closed|context was destroyed|Promise was collected|axe(Text)? is not defined/
+const hasGone = /navigated or closed|Not attached to an active page|context was destroyed|Promise was collected|axe(Text)? is not defined/
 
 /** For what led to another page, or is asked again of that. */
 function unlessGone(error: Error): undefined {
@@ -122,6 +122,8 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
       await page.command('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse })
       await page.command('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse }).catch(unlessGone)
     },
+    /** Once the page that was on its way is there, where one was. */
+    reload: () => untilThere(() => page.command('Page.reload').catch(unlessGone)),
     /** So many pages back, or on. What asks for it answers before it goes. */
     traverse: (pages: number) => page.evaluate(`void setTimeout(() => history.go(${pages}))`),
     /** What axe finds, and what is wider than the screen: of the page that stays. */

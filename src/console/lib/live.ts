@@ -18,10 +18,12 @@ const longestPauseMs = 60_000
 /** The server says something every 15 seconds, if only that it is there. */
 const silenceMaxMs = 50_000
 
+/** Where the last stream was: it is the same place in another one, of another shop too. What is shown was read later. */
+let lastId = ''
+
 /** Follows a stream until it is told to stop; begun again where it ended, after a pause that grows. */
 function follow(path: string, shopId: string | undefined): () => void {
   let stopped = false
-  let lastId = ''
   let pause = firstPauseMs
   let asking: AbortController | undefined
   let resume: (() => void) | undefined
@@ -45,7 +47,7 @@ function follow(path: string, shopId: string | undefined): () => void {
         // Also of what is no event: the server says where it is with every sign of life.
         onId(id) {
           pause = firstPauseMs
-          if (id) lastId = id
+          if (id && !stopped) lastId = id
         },
         onEvent({ id, event, data }) {
           tell({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
@@ -83,6 +85,7 @@ function follow(path: string, shopId: string | undefined): () => void {
   }
 
   async function go(): Promise<void> {
+    lastId ||= session.peek()?.lastEventId ?? ''
     while (!stopped && standing.value === 'in') {
       await once()
       if (stopped) return

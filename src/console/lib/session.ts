@@ -19,6 +19,8 @@ export type Session = {
   readonly renewAt: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
   readonly shops: readonly Place[]
+  /** Where streams of events stood when it was answered, before anything was read; undefined of what another tab was answered. */
+  readonly lastEventId: string | undefined
 }
 
 /** `asking`: it is not known yet. `setup`: nobody runs this souk yet. `away`: souk does not answer. `locked`: their session is over, and what they
@@ -54,7 +56,7 @@ function claimOf(token: string, name: 'sub' | 'sid'): string {
   }
 }
 
-function enter(answer: Answer): void {
+function enter(answer: Answer, lastEventId?: string | null): void {
   const { accessToken, expiresIn, roles, shops } = answer
   const before = session.value
   // Somebody else has logged in, in another tab: nothing that is here is theirs.
@@ -64,7 +66,7 @@ function enter(answer: Answer): void {
   const renewAt = keepsSession
     ? now + Math.min((expiresIn * 1000) / 2, renewedAfterMs) * (0.9 + Math.random() * 0.1)
     : now + expiresIn * 1000
-  session.value = { accessToken, expiresAt: now + expiresIn * 1000, renewAt, roles, shops }
+  session.value = { accessToken, expiresAt: now + expiresIn * 1000, renewAt, roles, shops, lastEventId: lastEventId ?? undefined }
   leftBecause.value = undefined
   standing.value = 'in'
 }
@@ -139,7 +141,7 @@ export function renew(): Promise<void> {
     if (given && isOurs(given)) {
       // Logged out meanwhile: the session is over.
       if (left !== leftBefore) return
-      enter(given)
+      enter(given, answer.headers.get('last-event-id'))
       told({ kind: 'renewed', answer: given })
       return
     }
@@ -177,7 +179,7 @@ export async function logIn(credentials: { email: string; password: string; code
 async function entered(answer: Response): Promise<void> {
   const given = (await answer.json()) as Answer
   noteBegun(given)
-  enter(given)
+  enter(given, answer.headers.get('last-event-id'))
   told({ kind: 'renewed', answer: given })
 }
 

@@ -6,6 +6,7 @@ import { answerTo } from '../../http/errors.ts'
 import { ownPageOf } from '../../http/own-page.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
+import type { LiveDeps } from '../live/index.ts'
 import type { MerchantDeps } from '../merchant/index.ts'
 import { shopOfStaffView } from '../merchant/model.ts'
 import { cookieName, sessionPath } from './domain.ts'
@@ -18,7 +19,7 @@ type Place = CookiePlace & { readonly removals: readonly string[] }
 const ownOrigin =
   'Only for the console’s own page: `Origin` must be that of PUBLIC_URL or of the address that the request is for, else 403, also where there is none.'
 
-export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps) => {
+export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDeps, 'live'>) => {
   const access = { by: 'console', while: () => deps.config.consoleEnabled } as const
 
   /**
@@ -32,6 +33,14 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps) => {
     return { ...place, removals: hasOthers ? removalsOf(place, new URL(page.origin).hostname) : [] }
   }
 
+  /** What the page is told; the refresh token goes into its cookie. What it reads from then on, its stream of events goes on from. */
+  async function answered({ accessToken, expiresIn, role, places, cookie }: ConsoleSession, place: Place, headers: Headers) {
+    if (cookie) putCookies(headers, [...place.removals, setCookie(place, cookie.value, cookie.maxAgeSeconds)])
+    const lastEventId = await deps.live.lastEventId()
+    if (lastEventId !== undefined) headers['last-event-id'] = lastEventId
+    return { accessToken, expiresIn, roles: [role as 'MERCHANT' | 'SUPER_ADMIN'], shops: places.map(shopOfStaffView) }
+  }
+
   return routes(deps, 'Console')
     .post(
       '/console/session',
@@ -40,13 +49,13 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps) => {
         const place = placeOf(request, email !== undefined)
         if (email !== undefined && password !== undefined) {
           const before = possibleCookiesIn(request, place.name)
-          return answered(await openConsole(deps, { email, password, code }, caller, before), place, set.headers)
+          return await answered(await openConsole(deps, { email, password, code }, caller, before), place, set.headers)
         }
         if ((email ?? password ?? code) !== undefined)
           throw new AppError('INVALID', 'Send email (body) and password (body) both, or neither to go on by the cookie')
         const cookie = cookieIn(request, place.name)
         try {
-          return answered(await resumeConsole(deps, cookie, caller), place, set.headers)
+          return await answered(await resumeConsole(deps, cookie, caller), place, set.headers)
         } catch (error) {
           if (!(error instanceof AppError) || error.code !== 'UNAUTHENTICATED') throw error
           // What is good for nothing any more.
@@ -62,6 +71,7 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps) => {
         body: SessionBody,
         response: { 200: SessionAnswer, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
+          'x-event-place': true,
           summary: 'Begin the console’s session, or go on with it',
           description: `${ownOrigin} With \`email\` and \`password\` (and \`code\` where there is a second factor) it is a login as POST /merchant/login is, with its refusals and limits. Without them the session goes on by its cookie. The refresh token is in the cookie alone: \`HttpOnly; SameSite=Strict; Path=/console/session\`, and \`Secure\` unless the page is of http on this machine. It is good for two hours, and renewed each time; the session ends after REFRESH_TOKEN_SECONDS, whatever is done. A cookie that was traded less than 10 seconds ago is answered with the same new one again, so that two pages and an answer that was lost do not end the session; later, using it ends the session. A cookie that comes more than once, since something else of the host or its domain has set one of that name, counts as none, and all of them are removed. 401 where there is no session any more, and the cookie is removed; with \`error: "SETUP_REQUIRED"\` while there is no super admin: see POST /console/setup.`,
         },
@@ -91,7 +101,7 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps) => {
       '/console/setup',
       async ({ body, request, set }) => {
         const place = placeOf(request, true)
-        const begun = answered(await setUpConsole(deps, body, deps.callerOf(request)), place, set.headers)
+        const begun = await answered(await setUpConsole(deps, body, deps.callerOf(request)), place, set.headers)
         set.status = 201
         return begun
       },
@@ -100,17 +110,12 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps) => {
         body: SetupBody,
         response: { 201: SessionAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
+          'x-event-place': true,
           summary: 'Make the first super admin',
           description: `${ownOrigin} For whoever has the token that \`souk serve\` prints while there is no super admin: good once, for a day, and for every process of the instance. 409 as soon as there is a super admin, whatever the token, and where the e-mail address is taken; 401 for a token that is not good, 429 after 50 of them from an address within 15 minutes. The answer is that of POST /console/session.`,
         },
       },
     )
-}
-
-/** What the page is told; the refresh token goes into its cookie. */
-function answered({ accessToken, expiresIn, role, places, cookie }: ConsoleSession, place: Place, headers: Headers) {
-  if (cookie) putCookies(headers, [...place.removals, setCookie(place, cookie.value, cookie.maxAgeSeconds)])
-  return { accessToken, expiresIn, roles: [role as 'MERCHANT' | 'SUPER_ADMIN'], shops: places.map(shopOfStaffView) }
 }
 
 /** A header each, in that order: browsers go by the last. */

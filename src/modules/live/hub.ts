@@ -22,6 +22,8 @@ const heartbeatMs = 15_000
 /** Whoever listens is asked for again this often; what cannot be asked for so long has ended. */
 const checkAfterMs = 25_000
 const uncheckedMaxMs = 55_000
+/** Of an answer that is none of a stream: proxies take 4 KB of headers in all. */
+const idLengthMax = 1_000
 /** Before a client comes again. */
 const retryMs = 2_000
 const drainRetrySeconds = 5
@@ -325,6 +327,14 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
       endTicks ??= every(db.version() === undefined ? 500 : 250, tick)
       void poll()
       return listener.stream
+    },
+    /**
+     * Where streams stand: sent as `Last-Event-ID`, all comes that is committed from now on.
+     * @returns undefined where it is too long for a header of an answer, which proxies bound: a Postgres that writes very much at once
+     */
+    async lastEventId(): Promise<string | undefined> {
+      const id = places.idOf(endTicks !== undefined && place !== undefined ? place : await store.now())
+      return id.length > idLengthMax ? undefined : id
     },
     /** Ends all streams, and begins no more. */
     stop(): void {

@@ -6,6 +6,8 @@ import { system } from '../../../src/core/change.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
 import { type Answer, type CallOptions, type TestApp, testApp } from '../../support/app.ts'
 import { cookieOf, end, heldBy, here, path, post, removed, resume } from '../../support/console.ts'
+import { streamIn } from '../../support/events.ts'
+import { sellingIn } from '../../support/selling.ts'
 import { codeAt, confirmedTotp } from '../../support/totp.ts'
 
 const me = async (app: TestApp, token: string) => (await app.call('GET', '/merchant/me', { token })).status
@@ -49,6 +51,29 @@ describe('a login', () => {
     expect(value).toMatch(/^[\w-]{43,}$/)
     expect(s.answer.text).not.toContain(value)
     expect(await me(s.app, s.token)).toBe(200)
+  })
+
+  test('the answer says where streams of events stand: what happens from then on is told by one that begins later', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { email, password } = shop
+    await shop.bought()
+    const begun = await post(app, { email, password })
+    await shop.bought()
+    const renewed = await resume(app, heldBy(begun))
+    await shop.bought()
+    await app.deps.liveNotes.idle()
+    for (const [answer, numbers] of [
+      [begun, [2, 3]],
+      [renewed, [3]],
+    ] as const) {
+      const lastEventId = answer.headers.get('last-event-id') ?? ''
+      const stream = await streamIn(app, '/v2/events', { token: shop.token, lastEventId })
+      await stream.until(() => stream.told.some(({ event, data }) => event === 'order.confirmed' && data['number'] === 3))
+      await stream.close()
+      expect(stream.told.filter(({ event }) => event === 'order.placed').map(({ data }) => Number(data['number']))).toEqual([...numbers])
+      expect(stream.told.map(({ event }) => event)).not.toContain('resync')
+    }
   })
 
   test('a super admin has no shops', async () => {

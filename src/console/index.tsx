@@ -1,7 +1,10 @@
+import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { readAhead } from './lib/ahead.ts'
 import { watchLeaving } from './lib/dirty.ts'
 import { watchEvents } from './lib/live.ts'
-import { begin, watchSession } from './lib/session.ts'
+import { begin, standing, watchSession } from './lib/session.ts'
+import { noteShopOf } from './lib/shop.ts'
 import { checkVersion } from './lib/version.ts'
 import { language, wordsLoaded } from './lib/words.ts'
 import { screenAt } from './screens.ts'
@@ -11,6 +14,8 @@ import './style.css'
 document.documentElement.lang = language
 document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr'
 
+/** For so long nothing is shown that would be gone in a moment: that the page loads, and a screen without what it reads. */
+const blankMaxMs = 150
 /** When nothing is waited for any more. */
 const firstVersionMs = 5_000
 
@@ -26,13 +31,25 @@ if (!isReadable(location.pathname)) history.replaceState(null, '', '/console')
 
 // Who is there is asked while the words, and the screen of this address, are on their way.
 void begin()
-screenAt(location.pathname)?.component.preload?.()
+noteShopOf(location.pathname)
+const here = screenAt(location.pathname)
+here?.component.preload?.()
+// And what that reads first, in the moment that somebody is in.
+const { promise: isReady, resolve: ready } = Promise.withResolvers<unknown>()
+const stopWaiting = effect(() => {
+  if (standing.value === 'asking') return
+  ready(standing.value === 'in' && here?.first && location.search === '' ? readAhead(here.first) : undefined)
+  queueMicrotask(() => stopWaiting())
+})
 watchSession()
 watchLeaving()
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && checkVersion())
 // By what it is now it knows later that there is another.
 setTimeout(checkVersion, firstVersionMs)
 await wordsLoaded()
+// It runs as soon as it is there, which may be before the page is.
+if (document.readyState === 'loading') await new Promise((resume) => document.addEventListener('DOMContentLoaded', resume, { once: true }))
 watchEvents()
+await Promise.race([isReady, new Promise((resume) => setTimeout(resume, blankMaxMs))])
 const root = document.getElementById('root')
 if (root) render(<App />, root)

@@ -11,6 +11,8 @@ export type ConsoleFile = {
 
 /** What the page loads at once, by the names of files. */
 export type ConsoleEntry = {
+  /** What is run before all the rest is there; undefined where there is none. */
+  readonly begin?: string
   readonly script: string
   readonly styles: readonly string[]
   /** What the script imports at once, and what that imports. */

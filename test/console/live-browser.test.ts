@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { untilThere } from '../support/visit.ts'
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 50 }) }) })
 
@@ -183,6 +184,17 @@ test('the home of a shop comes without the library that draws, until one points 
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
   await visitor.until(`document.querySelectorAll('.sketch path').length === 3`, 'sales with refunds, and orders')
   await visitor.settled()
+  // It asks once who is there, and once for what it shows, however early.
+  visitor.page.events.length = 0
+  await visitor.reload()
+  await untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  await visitor.settled()
+  expect(visitor.requests().filter((one) => !one.includes('/console/assets/') && !one.includes('favicon'))).toEqual([
+    `GET /console/s/${selling.shop.name} 200`,
+    'POST /console/session 200',
+    'GET /shops/v2/overview 200',
+    'GET /v2/events 200',
+  ])
   const before = new Set(visitor.requests())
   expect(await visitor.axe()).toEqual([])
   const { x, y } = (await visitor.page.evaluate(`(() => {

@@ -45,7 +45,8 @@ describe('the page', () => {
     expect(page).toContain(`<meta name="souk:version" content="${app.deps.build.version}">`)
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
     expect(page).toMatch(/<link rel="stylesheet" href="\/console\/assets\/index-[a-z0-9]+\.css">/)
-    expect(page).toMatch(/<script type="module" src="\/console\/assets\/index-[a-z0-9]+\.js"><\/script>/)
+    for (const name of ['begin', 'index'])
+      expect(page).toMatch(new RegExp(`<script type="module" async src="/console/assets/${name}-[a-z0-9]+\\.js"></script>`))
     expect(page).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/i)
   })
 
@@ -140,7 +141,7 @@ describe('a file', () => {
   test('comes compressed as the browser takes it, each with an ETag of its own', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
-    const script = filesOf(await pageOf(app)).find((path) => path.endsWith('.js')) ?? ''
+    const script = filesOf(await pageOf(app)).find((path) => /\/index-\w+\.js$/.test(path)) ?? ''
     const get = async (accept: string, more: Record<string, string> = {}) => {
       const answer = await fetch(`${server.url}${script}`, { headers: { 'accept-encoding': accept, ...more }, decompress: false })
       return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) }
@@ -249,9 +250,13 @@ describe('what is bundled', () => {
     expect(files.size).toBeGreaterThan(50)
   })
 
-  test('has all that the page loads at once in one script and its core', async () => {
+  test('has all that the page loads at once in one script and its core, and before them one that waits for no other', async () => {
     const { entry, files } = await openConsoleFiles()
-    expect(entry.preloads.length).toBeLessThanOrEqual(2)
+    expect(entry.preloads.length).toBe(1)
+    const begin = new TextDecoder().decode(files.get(entry.begin ?? '')?.body as Uint8Array)
+    expect(begin).toContain('/console/session')
+    expect(begin).not.toContain('import')
+    expect(begin.length).toBeLessThan(500)
     const first = [entry.script, ...entry.preloads, ...entry.styles].map((name) => files.get(name)?.encoded?.br as Uint8Array)
     expect(first.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(60_000)
   })

@@ -417,8 +417,8 @@ const setting = `
   else getSelection().selectAllChildren(this)
   return 'typed'`
 
-/** In the page: whether nothing says that it is loading. */
-const atRest = `document.readyState === 'complete' && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], .splash, .skeleton')`
+/** In the page: whether it has begun, and nothing says that it is loading. */
+const atRest = `document.readyState === 'complete' && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], .splash, .skeleton, #root:empty')`
 
 /** In the page, before its scripts: a clock on the wall that is off. */
 const clockOff = (ms: number) => `(() => {

@@ -1,10 +1,12 @@
 /** Makes the console of its sources. The build does so, and a program that runs from source; the binary, which carries the files, does not hold this. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
 
+/** Beside the first file, where there is one: what the page runs before that is there. */
+const beginName = 'begin.ts'
 const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 
 const inBrotli = promisify(brotliCompress)
@@ -32,8 +34,9 @@ type Metafile = {
  * @throws where a source is wrong, and says in which line
  */
 export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {
+  const begin = join(dirname(from), beginName)
   const options: Bun.BuildConfig = {
-    entrypoints: [from],
+    entrypoints: existsSync(begin) ? [from, begin] : [from],
     target: 'browser',
     format: 'esm',
     splitting: true,
@@ -99,10 +102,11 @@ function oneCore(first: string): Bun.BunPlugin {
         contents: [...core].map((file) => `import ${JSON.stringify(file)}`).join('\n'),
         loader: 'js',
       }))
-      // Catalogs of words share nothing: they stay what they are.
-      build.onLoad({ filter: /\.tsx$/ }, async ({ path }) => {
+      build.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
         const contents = await Bun.file(path).text()
-        return { contents: onDemand.has(path) ? `import ${JSON.stringify(coreModule)}\n${contents}` : contents, loader: 'tsx' }
+        // Catalogs of words share nothing: they stay what they are.
+        const usesCore = onDemand.has(path) && !path.includes('/words/')
+        return { contents: usesCore ? `import ${JSON.stringify(coreModule)}\n${contents}` : contents, loader: loaderOf(path) }
       })
     },
   }
@@ -127,7 +131,9 @@ async function fileOf(output: Bun.BuildArtifact, { quality, level }: (typeof eff
 
 /** What the page has to name: the first script, its style, and the chunks that the script cannot begin without. */
 function entryOf({ outputs }: Metafile): ConsoleEntry {
-  const first = Object.entries(outputs).find(([path, { entryPoint: of }]) => of?.endsWith('index.tsx') && path.endsWith('.js'))
+  const madeOf = (name: string) => Object.entries(outputs).find(([path, { entryPoint: of }]) => of?.endsWith(name) && path.endsWith('.js'))
+  const first = madeOf('index.tsx')
+  const begin = madeOf(beginName)
   if (!first) throw new Error('the bundler made no script of src/console/index.tsx')
   const preloads = new Set<string>()
   const walk = (path: string): void => {
@@ -139,5 +145,10 @@ function entryOf({ outputs }: Metafile): ConsoleEntry {
   }
   walk(first[0])
   const styles = first[1].cssBundle === undefined ? [] : [first[1].cssBundle]
-  return { script: basename(first[0]), styles: styles.map((path) => basename(path)), preloads: [...preloads].map((path) => basename(path)) }
+  return {
+    ...(begin ? { begin: basename(begin[0]) } : {}),
+    script: basename(first[0]),
+    styles: styles.map((path) => basename(path)),
+    preloads: [...preloads].map((path) => basename(path)),
+  }
 }

@@ -5,9 +5,11 @@ const probe = `souk-console-probe-${crypto.getRandomValues(new Uint32Array(1)).j
 
 /**
  * Whether the cookie of a session stays: where it does not, a session lasts as long as the page. By plain http, but on the machine itself,
- * browsers take no such cookie.
+ * browsers take no such cookie. To ask for it the page stands still for some milliseconds: it is asked once, by whoever wants to know first.
  */
-export const keepsSession: boolean = (() => {
+export const keepsSession = (): boolean => (sessionIsKept ??= isSessionKept())
+let sessionIsKept: boolean | undefined
+function isSessionKept(): boolean {
   if (!isSecureContext) return false
   try {
     // biome-ignore lint/suspicious/noDocumentCookie: it is asked whether there is any, at once
@@ -19,7 +21,7 @@ export const keepsSession: boolean = (() => {
   } catch {
     return false
   }
-})()
+}
 
 type Place = 'localStorage' | 'sessionStorage'
 

@@ -13,6 +13,8 @@ type Listener = (happened: Happened) => void
 export const isLive = signal(false)
 
 const listeners = new Set<Listener>()
+/** What a page shows comes first; what happens meanwhile is told all the same. */
+const beginsAfterMs = 300
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /** The server says something every 15 seconds, if only that it is there. */
@@ -86,6 +88,7 @@ function follow(path: string, shopId: string | undefined): () => void {
 
   async function go(): Promise<void> {
     lastId ||= session.peek()?.lastEventId ?? ''
+    await paused(beginsAfterMs)
     while (!stopped && standing.value === 'in') {
       await once()
       if (stopped) return

@@ -1,6 +1,7 @@
 /** What a page reads, and how it stands with it. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useLayoutEffect, useMemo } from 'preact/hooks'
+import type { Early } from './ahead.ts'
 
 export type Resource<T> = {
   /** Undefined until it has come for the first time; it stays while it is read again. */
@@ -19,12 +20,15 @@ export type Resource<T> = {
 /**
  * Reads something when the page is shown, and again when `key` changes: what came for another key is dropped.
  * @param read gets a signal that is aborted when nobody wants its answer any more
+ * @param take gives what was read ahead of the first drawing, where something was
  */
-export function useResource<T>(key: string, read: (signal: AbortSignal) => Promise<T>): Resource<T> {
+export function useResource<T>(key: string, read: (signal: AbortSignal) => Promise<T>, take?: () => Early<T> | undefined): Resource<T> {
   const resource = useMemo(() => {
-    const data = signal<T | undefined>(undefined)
+    let early = take?.()
+    const isThere = early?.data !== undefined
+    const data = signal(early?.data)
     const error = signal<unknown>(undefined)
-    const loading = signal(true)
+    const loading = signal(!isThere)
     let asking: AbortController | undefined
     let underWay: Promise<void> | undefined
     let next: Promise<void> | undefined
@@ -34,7 +38,9 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
       asking = mine
       loading.value = true
       try {
-        const read_ = await read(mine.signal)
+        const coming = early?.coming
+        early = undefined
+        const read_ = await (coming?.catch(() => read(mine.signal)) ?? read(mine.signal))
         if (asking !== mine) return
         data.value = read_
         error.value = undefined
@@ -69,11 +75,11 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
       isOver = true
       asking?.abort()
     }
-    return { data, error, loading, reload, put, end }
+    return { isThere, data, error, loading, reload, put, end }
   }, [key])
   // Not an effect: that comes a frame later, and somebody waits.
   useLayoutEffect(() => {
-    void resource.reload()
+    if (!resource.isThere) void resource.reload()
     return resource.end
   }, [resource])
   return resource

@@ -21,6 +21,8 @@ export type Screen = {
   readonly roles?: readonly StaffRole[]
   /** Where it stands in the menu, and under which of the shell's words; screens that others lead to have none. */
   readonly nav?: { readonly group: Group; readonly icon: IconName; readonly word: string; readonly below?: true }
+  /** What of the API it reads first where its address has no query: asked for as soon as somebody is in, while the frame is still drawn. */
+  readonly first?: string
   readonly component: ComponentType & { preload?: () => unknown }
 }
 

@@ -16,7 +16,9 @@ export type Session = {
   readonly accessToken: string
   /** By the clock of this page that only goes forward: the clock on the wall may be wrong. */
   readonly expiresAt: number
-  readonly renewAt: number
+  readonly begunAt: number
+  /** A part of one, so that not all tabs renew at the same moment. */
+  readonly spread: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
   readonly shops: readonly Place[]
   /** Where streams of events stood when it was answered, before anything was read; undefined of what another tab was answered. */
@@ -56,17 +58,18 @@ function claimOf(token: string, name: 'sub' | 'sid'): string {
   }
 }
 
+/** Where no cookie stays to renew by, the token is all there is. */
+const renewAt = ({ begunAt, expiresAt, spread }: Session): number =>
+  keepsSession() ? begunAt + Math.min((expiresAt - begunAt) / 2, renewedAfterMs) * spread : expiresAt
+
 function enter(answer: Answer, lastEventId?: string | null): void {
   const { accessToken, expiresIn, roles, shops } = answer
   const before = session.value
   // Somebody else has logged in, in another tab: nothing that is here is theirs.
   if (before && claimOf(before.accessToken, 'sub') !== claimOf(accessToken, 'sub')) return void beginAnew()
   const now = performance.now()
-  // Not all tabs at the same moment; and not at all where no cookie stays to renew by: then the token is all there is.
-  const renewAt = keepsSession
-    ? now + Math.min((expiresIn * 1000) / 2, renewedAfterMs) * (0.9 + Math.random() * 0.1)
-    : now + expiresIn * 1000
-  session.value = { accessToken, expiresAt: now + expiresIn * 1000, renewAt, roles, shops, lastEventId: lastEventId ?? undefined }
+  const times = { begunAt: now, expiresAt: now + expiresIn * 1000, spread: 0.9 + Math.random() * 0.1 }
+  session.value = { accessToken, ...times, roles, shops, lastEventId: lastEventId ?? undefined }
   leftBecause.value = undefined
   standing.value = 'in'
 }
@@ -121,48 +124,84 @@ async function ask(path: '/console/session' | '/console/setup', method: 'POST' |
 
 /** Holds a lock over all tabs. Where a browser has none (no secure context, no cookies), this tab is the only one that counts. */
 const alone = <T>(work: () => Promise<T>): Promise<T> =>
-  keepsSession && 'locks' in navigator ? (navigator.locks.request('souk-console-session', work) as Promise<T>) : work()
+  keepsSession() && 'locks' in navigator ? (navigator.locks.request(lock, work) as Promise<T>) : work()
+const lock = 'souk-console-session'
+
+declare global {
+  /** What begin.ts asked for; null once it was taken, and then it asks for nothing. */
+  var soukBegun: Promise<Response> | null | undefined
+}
+
+/**
+ * What begin.ts asked for, without waiting for the lock: of two that send one cookie within ten seconds souk answers both with the same new one. Tabs
+ * that renew later wait for it.
+ * @throws Refused where souk does not answer in time
+ */
+async function answered(begun: Promise<Response>): Promise<Response> {
+  navigator.locks?.request(lock, () => begun).catch(() => undefined)
+  const inTime = Promise.withResolvers<never>()
+  const impatience = setTimeout(inTime.reject, patienceMs)
+  try {
+    const answer = await Promise.race([begun, inTime.promise])
+    noteClock(answer)
+    return answer
+  } catch {
+    throw unanswered()
+  } finally {
+    clearTimeout(impatience)
+  }
+}
 
 let renewing: Promise<void> | undefined
 
-/**
- * Takes new tokens by the cookie, or those that another tab has just taken.
- * @throws Refused where souk does not answer; that nobody is logged in is no error
- */
+/** Takes new tokens by the cookie, or those that another tab has just taken. @throws Refused where souk does not answer; that nobody is logged in is no error */
 export function renew(): Promise<void> {
   const before = session.value?.accessToken
-  renewing ??= alone(async () => {
-    // While this tab waited for its turn, another one was at it, and told.
-    await new Promise((resume) => setTimeout(resume))
-    if (session.value !== undefined && session.value.accessToken !== before) return
-    const leftBefore = left
-    const answer = await ask('/console/session', 'POST')
-    const given = answer.ok ? ((await answer.json()) as Answer) : undefined
-    if (given && isOurs(given)) {
-      // Logged out meanwhile: the session is over.
-      if (left !== leftBefore) return
-      enter(given, answer.headers.get('last-event-id'))
-      told({ kind: 'renewed', answer: given })
-      return
-    }
-    const refusal = given ? new Refused(401, '', undefined, null, null) : await refusalOf(answer)
-    // Somebody has logged in meanwhile: it is not of them.
-    if (session.value?.accessToken !== before) return
-    if (refusal.code === 'SETUP_REQUIRED') return leave(undefined, 'setup')
-    if (refusal.status !== 401 && refusal.status !== 403) throw refusal
-    leave('ended')
-    // Without a cookie it is of this tab alone that it is over; and somebody else's session says nothing of those of other tabs.
-    if (keepsSession && !given) told({ kind: 'out', because: 'ended' })
-  }).finally(() => {
+  return renewedBy(() =>
+    alone(async () => {
+      // While this tab waited for its turn, another one was at it, and told.
+      await new Promise((resume) => setTimeout(resume))
+      if (session.value === undefined || session.value.accessToken === before) await take(() => ask('/console/session', 'POST'))
+    }),
+  )
+}
+
+function renewedBy(work: () => Promise<void>): Promise<void> {
+  renewing ??= work().finally(() => {
     renewing = undefined
   })
   return renewing
 }
 
+/** Shows whom the cookie is of, as souk answers it. @throws Refused where it does not answer */
+async function take(asked: () => Promise<Response>): Promise<void> {
+  const before = session.value?.accessToken
+  const leftBefore = left
+  const answer = await asked()
+  const given = answer.ok ? ((await answer.json()) as Answer) : undefined
+  if (given && isOurs(given)) {
+    // Logged out meanwhile: the session is over.
+    if (left !== leftBefore) return
+    enter(given, answer.headers.get('last-event-id'))
+    told({ kind: 'renewed', answer: given })
+    return
+  }
+  const refusal = given ? new Refused(401, '', undefined, null, null) : await refusalOf(answer)
+  // Somebody has logged in meanwhile: it is not of them.
+  if (session.value?.accessToken !== before) return
+  if (refusal.code === 'SETUP_REQUIRED') return leave(undefined, 'setup')
+  if (refusal.status !== 401 && refusal.status !== 403) throw refusal
+  leave('ended')
+  // Without a cookie it is of this tab alone that it is over; and somebody else's session says nothing of those of other tabs.
+  if (keepsSession() && !given) told({ kind: 'out', because: 'ended' })
+}
+
 /** Asks for the first time who is there. */
 export async function begin(): Promise<void> {
+  const begun = globalThis.soukBegun
+  globalThis.soukBegun = null
   try {
-    await renew()
+    await (begun ? renewedBy(() => take(() => answered(begun))) : renew())
   } catch {
     standing.value = 'away'
   }
@@ -203,7 +242,7 @@ export async function logOut(because?: 'idle'): Promise<void> {
   const token = session.value?.accessToken
   leave(because)
   told({ kind: 'out', because })
-  await (keepsSession || !token ? ask('/console/session', 'DELETE') : endOf(token)).catch(() => undefined)
+  await (keepsSession() || !token ? ask('/console/session', 'DELETE') : endOf(token)).catch(() => undefined)
 }
 
 /** Ends the session of a token: where no cookie stays, nothing else says which it is. */
@@ -258,7 +297,7 @@ export function watchSession(): void {
     const held = session.value
     if (!held || standing.value !== 'in') return
     if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')
-    if (performance.now() > held.renewAt) renew().catch(() => undefined)
+    if (performance.now() > renewAt(held)) renew().catch(() => undefined)
   }
   setInterval(look, 15_000)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && look())

@@ -6,6 +6,13 @@ import { type Place, type StaffRole, session, shops } from './session.ts'
 /** Its handle, out of the address; undefined on pages that are about none. */
 export const shopName = signal<string | undefined>(undefined)
 
+/** Notes which shop a path of the console is about: before its screens are drawn, since they read by it. */
+export function noteShopOf(path: string): void {
+  const named = /^\/console\/s\/([^/]+)/.exec(path)?.[1]
+  const name = named === undefined ? undefined : decodeURIComponent(named)
+  if (shopName.peek() !== name) shopName.value = name
+}
+
 export const shop = computed<Place | undefined>(() => shops.value.find(({ name }) => name === shopName.value))
 
 /** What somebody is in the shop that the page is about. */

@@ -5,7 +5,7 @@ import { forgetDirty, isDirty } from '../lib/dirty.ts'
 import { dismissAll } from '../lib/notices.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, shops, standing } from '../lib/session.ts'
-import { lastShopName, role, shop, shopName } from '../lib/shop.ts'
+import { lastShopName, noteShopOf, role, shop } from '../lib/shop.ts'
 import { isOutdated } from '../lib/version.ts'
 import { noteVisit } from '../lib/visited.ts'
 import { c } from '../lib/words/common.ts'
@@ -101,10 +101,7 @@ function Standing() {
 
 function Inside() {
   const { path } = useLocation()
-  const named = /^\/console\/s\/([^/]+)/.exec(path)?.[1]
-  const name = named === undefined ? undefined : decodeURIComponent(named)
-  // Set before the screens are drawn: they read by it.
-  if (shopName.peek() !== name) shopName.value = name
+  noteShopOf(path)
   return (
     <Frame>
       {isOutdated.value && (

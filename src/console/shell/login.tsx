@@ -24,7 +24,7 @@ export function Door() {
         souk<span>.</span>
       </p>
       <h1>{title}</h1>
-      {!keepsSession && <Note tone="warn">{isSecureContext ? s('noCookies') : s('insecure')}</Note>}
+      {!keepsSession() && <Note tone="warn">{isSecureContext ? s('noCookies') : s('insecure')}</Note>}
       {isSetup ? (
         <Setup onLogin={() => setView('login')} />
       ) : view === 'forgot' ? (

@@ -44,7 +44,7 @@ const noScript: readonly (readonly [language: string, text: string])[] = [
  * The page: one for every path of it.
  * @param version of the program, by which the page notices an upgrade
  */
-export function consoleHtml({ script, styles, preloads }: ConsoleEntry, version: string): string {
+export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, version: string): string {
   const at = (name: string) => `${assetsPath}/${name}`
   return `<!doctype html>
 <html lang="en">
@@ -56,8 +56,8 @@ export function consoleHtml({ script, styles, preloads }: ConsoleEntry, version:
 <meta name="theme-color" content="#14191b" media="(prefers-color-scheme: dark)">
 <meta name="souk:version" content="${version}">
 <title>souk</title>
-<link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
-${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}<script type="module" src="${at(script)}"></script>
+${begin === undefined ? '' : `<script type="module" async src="${at(begin)}"></script>\n`}<link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
+${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}<script type="module" async src="${at(script)}"></script>
 </head>
 <body>
 <div id="root"></div>

@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
+import { takeAhead } from '../../lib/ahead.ts'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { day, money, number, percent } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
@@ -16,13 +17,18 @@ import { NextSteps } from './steps.tsx'
 import { WaitingList } from './waiting.tsx'
 import { w } from './words.ts'
 
+/** Without a query in the address. */
+const readsFirst = '/shops/v2/overview'
+
 /** How a shop stands: what it sold in some days, and what waits for its people now. */
 export default function Home() {
   const query = useQuery()
   const shown = windowOf(query.of)
-  const overview = useResource(JSON.stringify([shown.days, query.of['from'], query.of['to']]), (signal) =>
+  const overview = useResource<Schema<'Overview'>>(
+    JSON.stringify([shown.days, query.of['from'], query.of['to']]),
     // By the day that it is by then: a page that stays open goes on with the days.
-    ok(api.GET('/shops/v2/overview', { params: { query: datesOf(windowOf(query.of)) }, signal })),
+    (signal) => ok(api.GET('/shops/v2/overview', { params: { query: datesOf(windowOf(query.of)) }, signal })),
+    () => takeAhead(Object.keys(query.of).length === 0 ? readsFirst : undefined),
   )
   // Of many orders at once it is enough to see some of the steps.
   useLive(['order.*', 'stock.low'], overview.reload, () => true, 1_500)

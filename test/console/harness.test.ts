@@ -8,7 +8,9 @@ const { test } = consoleTests()
 
 describe('a visitor', () => {
   test('logs in by the keyboard where the address says, and finds things by their names', async ({ open, shop }) => {
-    const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+    const visitor = await open({ at: `s/${shop.shop.name}/orders` })
+    await visitor.heading('Log in to souk')
+    await visitor.signIn(shop)
     await visitor.heading('Orders')
     expect(await visitor.path()).toBe(`/console/s/${shop.shop.name}/orders`)
     expect(await visitor.all('heading')).toContain('Orders')

@@ -24,7 +24,7 @@ export const hasBrowser = chromium !== undefined
 if (!hasBrowser) process.stderr.write('skipped: the console in a real browser, because there is no chromium on this machine\n')
 
 export type OpenOptions = VisitorOptions & {
-  /** Who logs in first, by the keyboard: a shop of `shopIn`, somebody of `staffOf`, `await app.superAdmin()`. */
+  /** Who has logged in before: a shop of `shopIn`, somebody of `staffOf`, `await app.superAdmin()`. */
   readonly as?: Login
   /** Where, below /console: the login is asked for there. */
   readonly at?: string
@@ -86,13 +86,17 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
     const open = async ({ as, at, ...rest }: OpenOptions = {}) => {
       const visitor = await consoleVisitor(given.url, rest)
       visitors.push(visitor)
+      // By the keyboard where a code is asked for, nothing is kept, or another tab is in already.
+      const brings = as !== undefined && as.code === undefined && rest.cookies !== false && !rest.beside
+      if (brings) await visitor.bring(as)
       await visitor.go(at)
       const isThere =
         rest.scripts === false
           ? `document.readyState === 'complete'`
           : `document.querySelector('#root > *') !== null && !document.querySelector('.splash')`
       await visitor.until(`location.origin === '${given.url}' && ${isThere}`, 'the page')
-      if (as) await visitor.signIn(as)
+      if (brings) await visitor.isIn()
+      else if (as) await visitor.signIn(as)
       return visitor
     }
     const close = () => Promise.all(visitors.toReversed().map((visitor) => visitor[Symbol.asyncDispose]()))

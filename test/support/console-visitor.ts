@@ -226,6 +226,9 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
 
   const settled = () => waitFor('a page at rest', async () => isQuiet(page) && (await page.evaluate(atRest)) === true)
 
+  /** What brings a session into each page until one has taken it up. */
+  let brought: unknown
+
   const visitor = {
     page,
     /** Waits until an expression is true in the page. */
@@ -310,6 +313,30 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
       await type(value)
     },
 
+    /**
+     * Brings a session along that was begun elsewhere, as a browser does in which somebody has logged in before; the next page that is opened is
+     * theirs. It takes half of the time of `signIn`.
+     */
+    async bring({ email, password }: Login): Promise<void> {
+      const userAgent = String(await page.evaluate('navigator.userAgent'))
+      const headers = { origin, 'content-type': 'application/json', 'user-agent': userAgent }
+      const answer = await fetch(`${origin}/console/session`, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
+      const [, name, value] = /^([^=]+)=([^;]+);/.exec(answer.headers.get('set-cookie') ?? '') ?? []
+      if (!answer.ok || name === undefined) throw new Error(`${email} cannot log in: ${answer.status} ${await answer.text()}`)
+      const { accessToken } = (await answer.json()) as { accessToken: string }
+      const { sid } = JSON.parse(atob(accessToken.split('.')[1] ?? '')) as { sid: string }
+      const path = '/console/session'
+      await command('Network.setCookie', { name, value, url: origin + path, path, httpOnly: true, sameSite: 'Strict' })
+      const source = `if (location.origin === '${origin}') localStorage.setItem('souk-console-session', '${sid}')`
+      const { identifier } = await command('Page.addScriptToEvaluateOnNewDocument', { source })
+      brought = identifier
+    },
+    /** Waits until somebody is in: the page that is theirs stands there. Whoever brought a session has it from then on as the page keeps it. */
+    async isIn(): Promise<void> {
+      await until(`!document.querySelector('input[autocomplete="current-password"]') && !!document.querySelector('main h1')`, 'somebody in')
+      if (brought !== undefined) await command('Page.removeScriptToEvaluateOnNewDocument', { identifier: brought })
+      brought = undefined
+    },
     /** Logs in at the page by the keyboard, wherever that is, and waits until it is over. */
     async signIn({ email, password, code }: Login): Promise<void> {
       await tabToSelector('input[autocomplete="username"]')
@@ -322,10 +349,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
         await type(typeof code === 'string' ? code : code())
         await key('Enter')
       }
-      await until(
-        `!document.querySelector('input[autocomplete="current-password"]') && !!document.querySelector('main h1')`,
-        `${email} is in`,
-      )
+      await visitor.isIn()
     },
 
     /** What axe finds wrong on the page as it stands, and what is wider than the screen: to be nothing. */

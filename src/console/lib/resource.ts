@@ -24,8 +24,10 @@ export type Resource<T> = {
  */
 export function useResource<T>(key: string, read: (signal: AbortSignal) => Promise<T>, take?: () => Early<T> | undefined): Resource<T> {
   const resource = useMemo(() => {
-    let early = take?.()
+    const early = take?.()
     const isThere = early?.data !== undefined
+    /** Of the first reading alone. */
+    let coming = isThere ? undefined : early?.coming
     const data = signal(early?.data)
     const error = signal<unknown>(undefined)
     const loading = signal(!isThere)
@@ -38,9 +40,9 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
       asking = mine
       loading.value = true
       try {
-        const coming = early?.coming
-        early = undefined
-        const read_ = await (coming?.catch(() => read(mine.signal)) ?? read(mine.signal))
+        const first = coming?.catch(() => read(mine.signal))
+        coming = undefined
+        const read_ = await (first ?? read(mine.signal))
         if (asking !== mine) return
         data.value = read_
         error.value = undefined

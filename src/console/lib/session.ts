@@ -129,7 +129,7 @@ const lock = 'souk-console-session'
 
 declare global {
   /** What begin.ts asked for; null once it was taken, and then it asks for nothing. */
-  var soukBegun: Promise<Response> | null | undefined
+  var soukBegun: { readonly answer: Promise<Response>; readonly giveUp: AbortController } | null | undefined
 }
 
 /**
@@ -137,24 +137,24 @@ declare global {
  * that renew later wait for it.
  * @throws Refused where souk does not answer in time
  */
-async function answered(begun: Promise<Response>): Promise<Response> {
-  navigator.locks?.request(lock, () => begun).catch(() => undefined)
-  const inTime = Promise.withResolvers<never>()
-  const impatience = setTimeout(inTime.reject, patienceMs)
+async function answered({ answer, giveUp }: NonNullable<typeof globalThis.soukBegun>): Promise<Response> {
+  setTimeout(() => giveUp.abort(), patienceMs)
+  navigator.locks?.request(lock, () => answer).catch(() => undefined)
   try {
-    const answer = await Promise.race([begun, inTime.promise])
-    noteClock(answer)
-    return answer
+    const given = await answer
+    noteClock(given)
+    return given
   } catch {
     throw unanswered()
-  } finally {
-    clearTimeout(impatience)
   }
 }
 
 let renewing: Promise<void> | undefined
 
-/** Takes new tokens by the cookie, or those that another tab has just taken. @throws Refused where souk does not answer; that nobody is logged in is no error */
+/**
+ * Takes new tokens by the cookie, or those that another tab has just taken.
+ * @throws Refused where souk does not answer; that nobody is logged in is no error
+ */
 export function renew(): Promise<void> {
   const before = session.value?.accessToken
   return renewedBy(() =>

@@ -1,7 +1,7 @@
 /** Every screen of the console: the menu, the palette and the addresses come from here, and the tests go through it. */
 import { exec } from 'preact-iso/router'
 import { type Screen, screen } from './lib/screen.tsx'
-import Home from './screens/home/index.tsx'
+import Home, { readsFirst } from './screens/home/index.tsx'
 
 const owners = ['OWNER'] as const
 const managers = ['OWNER', 'MANAGER'] as const
@@ -13,7 +13,7 @@ export const screens: readonly Screen[] = [
     path: '/s/:shop',
     area: 'shop',
     nav: { group: 'day', icon: 'home', word: 'home' },
-    first: '/shops/v2/overview',
+    first: readsFirst,
     // Where most begin: it comes with the page, in one file instead of eight.
     component: Home,
   },

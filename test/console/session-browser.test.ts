@@ -117,3 +117,67 @@ test('a cookie that something else on the host has put beside ours is taken away
   await visitor.until(`!globalThis.isBefore && document.querySelector('main h1') !== null`, 'the page anew')
   await visitor.heading('Orders')
 })
+
+/** In a page, before all else: what its first request for the session is answered comes through this. */
+const firstAnswer = (through: string) => `{
+  const before = globalThis.fetch
+  let isFirst = true
+  globalThis.fetch = async (request, options) => {
+    if (!isFirst || String(request) !== '/console/session') return before(request, options)
+    isFirst = false
+    ${through}
+  }
+}`
+const nobody = `return new Response('{"statusCode":401,"message":"","error":"Unauthorized"}', { status: 401, headers: { 'content-type': 'application/json' } })`
+
+test('that nobody was in is asked once more before it is believed: another tab may have logged in since', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.heading('Orders')
+  const beside = await open({ beside: visitor, at })
+  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', { source: firstAnswer(nobody) })
+  await beside.reload()
+  await beside.heading('Orders')
+  await visitor.press('Discounts')
+  await visitor.heading('Discounts')
+})
+
+test('who logs out while another tab is on its way in stays out, in both', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.heading('Orders')
+  const beside = await open({ beside: visitor, at })
+  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', {
+    source: firstAnswer(`const answer = await before(request, options)
+    await new Promise((resume) => (globalThis.go = resume))
+    return answer`),
+  })
+  await beside.reload()
+  await beside.until('globalThis.go !== undefined', 'an answer that waits')
+  await visitor.press('Log out', { role: 'button' })
+  await visitor.heading(isAtLogin)
+  await beside.page.evaluate('go()')
+  await beside.heading(isAtLogin)
+  await visitor.settled()
+  await visitor.heading(isAtLogin)
+})
+
+test('a page that begins while another tab renews the session waits for its turn', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.heading('Orders')
+  const beside = await open({ beside: visitor })
+  await visitor.page.evaluate(
+    `new Promise((held) => void navigator.locks.request('souk-console-session', () => (held(), new Promise((resume) => (globalThis.letGo = resume)))))`,
+  )
+  await beside.page.open('about:blank')
+  beside.page.events.length = 0
+  await beside.go(at)
+  await beside.until(`document.querySelector('.splash') !== null`, 'that it loads')
+  expect(beside.requests().filter((one) => one.startsWith('POST'))).toEqual([])
+  await visitor.page.evaluate('letGo()')
+  await beside.heading('Orders')
+})

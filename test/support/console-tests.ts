@@ -103,7 +103,9 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
     try {
       await body({ ...given, open })
     } catch (error) {
-      const said = await Promise.all(visitors.map((visitor, nth) => lastWords(name, nth, visitor)))
+      const said = await Promise.all(
+        visitors.map((visitor, nth) => lastWords(name, nth, visitor).catch(() => `visitor ${nth} says nothing`)),
+      )
       // Where the test failed stays in its stack.
       const failure = error instanceof Error ? error : new Error(String(error))
       failure.message = [failure.message, ...said].join('\n')

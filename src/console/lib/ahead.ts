@@ -9,7 +9,7 @@ type Asked = { readonly coming: Promise<unknown>; data?: unknown }
 /** By shop and path: what is of one is nothing to another. */
 const asked = new Map<string, Asked>()
 const keyOf = (path: string): string => `${shop.peek()?.id} ${path}`
-/** Nobody wants what is older. */
+/** Nobody wants what came before that. */
 const keptMs = 2_000
 
 /**
@@ -22,13 +22,13 @@ export async function readAhead(path: string): Promise<void> {
   const key = keyOf(path)
   const one: Asked = { coming: fetched(new Request(path, { credentials: 'omit' })).then((answer) => answer.json()) }
   asked.set(key, one)
-  setTimeout(() => asked.delete(key), keptMs)
   await one.coming.then(
     (data) => {
       one.data = data
     },
     () => undefined,
   )
+  setTimeout(() => asked.delete(key), keptMs)
 }
 
 /** Takes what was asked for ahead, once. @param path with its query, as it was asked for; undefined: nothing of that */

@@ -20,8 +20,18 @@ const longestPauseMs = 60_000
 /** The server says something every 15 seconds, if only that it is there. */
 const silenceMaxMs = 50_000
 
-/** Where the last stream was: it is the same place in another one, of another shop too. What is shown was read later. */
-let lastId = ''
+/** Where the last stream was, and when (`performance.now()`): it is the same place in another one, of another shop too. */
+let place = { id: '', at: Number.NEGATIVE_INFINITY }
+/** What is older than that is not told again to a page that has just read: it reads once more instead. */
+const youngMs = 60_000
+
+/** From where a stream goes on that begins now, with a page that reads now. */
+function noteBeginning(): void {
+  const from = performance.now() - youngMs
+  if (place.at > from) return
+  const { lastEventId = '', begunAt = Number.NEGATIVE_INFINITY } = session.peek() ?? {}
+  place = { id: begunAt > from ? lastEventId : '', at: begunAt }
+}
 
 /** Follows a stream until it is told to stop; begun again where it ended, after a pause that grows. */
 function follow(path: string, shopId: string | undefined): () => void {
@@ -37,19 +47,19 @@ function follow(path: string, shopId: string | undefined): () => void {
     try {
       const headers: Record<string, string> = { accept: 'text/event-stream', authorization: `Bearer ${await accessToken()}` }
       if (shopId) headers['x-shop-id'] = shopId
-      if (lastId) headers['last-event-id'] = lastId
+      if (place.id) headers['last-event-id'] = place.id
       const answer = await fetch(path, { headers, credentials: 'omit', signal: mine.signal })
       // Refused for good, such as where the operator's screens are: asked again seldom.
       if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
       if (!answer.ok || !answer.body) return
       isLive.value = true
       // Where nothing says from where it goes on, something may have happened between what was read and now.
-      if (!lastId) tell({ id: '', event: 'resync', data: {} })
+      if (!place.id) tell({ id: '', event: 'resync', data: {} })
       const parser = createParser({
         // Also of what is no event: the server says where it is with every sign of life.
         onId(id) {
           pause = firstPauseMs
-          if (id && !stopped) lastId = id
+          if (id && !stopped) place = { id, at: performance.now() }
         },
         onEvent({ id, event, data }) {
           tell({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
@@ -87,7 +97,7 @@ function follow(path: string, shopId: string | undefined): () => void {
   }
 
   async function go(): Promise<void> {
-    lastId ||= session.peek()?.lastEventId ?? ''
+    noteBeginning()
     await paused(beginsAfterMs)
     while (!stopped && standing.value === 'in') {
       await once()

@@ -40,7 +40,7 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
       asking = mine
       loading.value = true
       try {
-        const first = coming?.catch(() => read(mine.signal))
+        const first = coming
         coming = undefined
         const read_ = await (first ?? read(mine.signal))
         if (asking !== mine) return

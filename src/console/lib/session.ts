@@ -21,7 +21,7 @@ export type Session = {
   readonly spread: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
   readonly shops: readonly Place[]
-  /** Where streams of events stood when it was answered, before anything was read; undefined of what another tab was answered. */
+  /** Where streams of events stood when it was answered; undefined of what another tab was answered. */
   readonly lastEventId: string | undefined
 }
 
@@ -124,29 +124,11 @@ async function ask(path: '/console/session' | '/console/setup', method: 'POST' |
 
 /** Holds a lock over all tabs. Where a browser has none (no secure context, no cookies), this tab is the only one that counts. */
 const alone = <T>(work: () => Promise<T>): Promise<T> =>
-  keepsSession() && 'locks' in navigator ? (navigator.locks.request(lock, work) as Promise<T>) : work()
-const lock = 'souk-console-session'
+  keepsSession() && 'locks' in navigator ? (navigator.locks.request('souk-console-session', work) as Promise<T>) : work()
 
 declare global {
-  /** What begin.ts asked for; null once it was taken, and then it asks for nothing. */
-  var soukBegun: { readonly answer: Promise<Response>; readonly giveUp: AbortController } | null | undefined
-}
-
-/**
- * What begin.ts asked for, without waiting for the lock: of two that send one cookie within ten seconds souk answers both with the same new one. Tabs
- * that renew later wait for it.
- * @throws Refused where souk does not answer in time
- */
-async function answered({ answer, giveUp }: NonNullable<typeof globalThis.soukBegun>): Promise<Response> {
-  setTimeout(() => giveUp.abort(), patienceMs)
-  navigator.locks?.request(lock, () => answer).catch(() => undefined)
-  try {
-    const given = await answer
-    noteClock(given)
-    return given
-  } catch {
-    throw unanswered()
-  }
+  /** What begin.ts asked for, undefined where it could not; null once it was taken, and then begin.ts asks for nothing. */
+  var soukBegun: { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController } | null | undefined
 }
 
 let renewing: Promise<void> | undefined
@@ -171,6 +153,22 @@ function renewedBy(work: () => Promise<void>): Promise<void> {
     renewing = undefined
   })
   return renewing
+}
+
+/** What begin.ts was answered, where that is a session: that nobody is in may be older than a login in another tab, and is asked once more. */
+async function askedFirst(): Promise<Response> {
+  const early = globalThis.soukBegun
+  globalThis.soukBegun = null
+  if (early) {
+    setTimeout(() => early.giveUp.abort(), patienceMs)
+    const answer = await early.answer
+    if (answer?.ok) {
+      noteClock(answer)
+      return answer
+    }
+    if (early.giveUp.signal.aborted) throw unanswered()
+  }
+  return alone(() => ask('/console/session', 'POST'))
 }
 
 /** Shows whom the cookie is of, as souk answers it. @throws Refused where it does not answer */
@@ -198,10 +196,8 @@ async function take(asked: () => Promise<Response>): Promise<void> {
 
 /** Asks for the first time who is there. */
 export async function begin(): Promise<void> {
-  const begun = globalThis.soukBegun
-  globalThis.soukBegun = null
   try {
-    await (begun ? renewedBy(() => take(() => answered(begun))) : renew())
+    await (globalThis.soukBegun ? renewedBy(() => take(askedFirst)) : renew())
   } catch {
     standing.value = 'away'
   }
@@ -242,6 +238,8 @@ export async function logOut(because?: 'idle'): Promise<void> {
   const token = session.value?.accessToken
   leave(because)
   told({ kind: 'out', because })
+  // Nor is it of a tab that was answered before and has not shown it yet.
+  keep('localStorage', begun, '')
   await (keepsSession() || !token ? ask('/console/session', 'DELETE') : endOf(token)).catch(() => undefined)
 }
 

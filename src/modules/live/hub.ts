@@ -330,11 +330,13 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     },
     /**
      * Where streams stand: sent as `Last-Event-ID`, all comes that is committed from now on.
-     * @returns undefined where it is too long for a header of an answer, which proxies bound: a Postgres that writes very much at once
+     * @returns undefined where it cannot be read now, and where it is too long for a header of an answer, which proxies bound: a Postgres that
+     *   writes very much at once
      */
     async lastEventId(): Promise<string | undefined> {
-      const id = places.idOf(endTicks !== undefined && place !== undefined ? place : await store.now())
-      return id.length > idLengthMax ? undefined : id
+      const at = endTicks !== undefined && place !== undefined ? place : await store.now().catch(() => undefined)
+      const id = at === undefined ? undefined : places.idOf(at)
+      return id === undefined || id.length > idLengthMax ? undefined : id
     },
     /** Ends all streams, and begins no more. */
     stop(): void {

@@ -17,8 +17,8 @@ import { NextSteps } from './steps.tsx'
 import { WaitingList } from './waiting.tsx'
 import { w } from './words.ts'
 
-/** Without a query in the address. */
-const readsFirst = '/shops/v2/overview'
+/** What it reads where its address has no query. */
+export const readsFirst = '/shops/v2/overview'
 
 /** How a shop stands: what it sold in some days, and what waits for its people now. */
 export default function Home() {

@@ -42,8 +42,8 @@ const flags = [
   '--disable-component-update',
   // Pages that share their cookies share a process, which has the program compiled: to open one takes a third of the time.
   '--renderer-process-limit=1',
-  // Most pages are gone before what makes them faster is paid off: axe, above all, is compiled anew in each.
-  '--js-flags=--no-maglev --no-turbofan',
+  // Most pages of tests are gone before what makes them faster is paid off: axe, above all, is compiled anew in each. Not where it is measured.
+  ...(Bun.env['NODE_ENV'] === 'test' ? ['--js-flags=--no-maglev --no-turbofan'] : []),
   '--remote-debugging-port=0',
 ]
 

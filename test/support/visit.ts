@@ -22,7 +22,7 @@ export async function closeBrowser(): Promise<void> {
 }
 
 /** Between two looks at the browser, which is another process. */
-const betweenLooksMs = 30
+const betweenLooksMs = 10
 /** So many looks are enough for the slowest machine; what they were for is said then. */
 const looksMax = 2_000
 

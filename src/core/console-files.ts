@@ -11,7 +11,7 @@ export type ConsoleFile = {
 
 /** What the page loads at once, by the names of files. */
 export type ConsoleEntry = {
-  /** What is run before all the rest is there; undefined where there is none. */
+  /** What runs before all the rest is there, and has the script run then; undefined where there is none. */
   readonly begin?: string
   readonly script: string
   readonly styles: readonly string[]

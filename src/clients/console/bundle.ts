@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
 
-/** Beside the first file, where there is one: what the page runs before that is there. */
+/** Beside the first file, where there is one: what the page runs before that. */
 const beginName = 'begin.ts'
 const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 

@@ -33,23 +33,28 @@ export const money = ({ amount, currency }: Money): string =>
     .map(({ type, value }) => (type === 'currency' ? sign(value) : value))
     .join('')
 
-const plain = new Intl.NumberFormat(language)
+/** Made when it is first used: each costs some tenths of a millisecond, and no page uses all. */
+const numbers = (options: Intl.NumberFormatOptions) => {
+  let made: Intl.NumberFormat | undefined
+  return (value: number): string => {
+    made ??= new Intl.NumberFormat(language, options)
+    return made.format(value)
+  }
+}
+
 /** A count, with the reader's digits and marks. */
-export const number = (value: number): string => plain.format(value)
+export const number = numbers({})
 // Narrow: letters of the sign would be torn apart in texts from right to left.
-const dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
 /** Dollars as a number of the API's `…Usd` fields. */
-export const usd = (value: number): string => dollars.format(value)
-const ratio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
+export const usd = numbers({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
 /** A part of one, such as 0.034, as a percentage. */
-export const percent = (value: number): string => ratio.format(value)
-const exactRatio = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
-const signed = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+export const percent = numbers({ style: 'percent', maximumFractionDigits: 1 })
 /** The same of a change, with its sign where the language has it. */
-export const percentChange = (value: number): string => signed.format(value)
+export const percentChange = numbers({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+const exactly = numbers({ style: 'percent', maximumFractionDigits: 2 })
 
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
-export const percentOfBps = (bps: number): string => exactRatio.format(bps / 10_000)
+export const percentOfBps = (bps: number): string => exactly(bps / 10_000)
 
 /** By which clock moments are shown and typed: the shop's, where the page is about one; else the browser's. */
 export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -72,7 +77,7 @@ export const dayOf = (iso: string): string => days(timeZone()).format(new Date(i
 /** A day of the API, `2026-11-23`, which is one everywhere. */
 export const day = (text: string): string => days('UTC').format(new Date(`${text}T00:00:00Z`))
 
-const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
 const steps = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -82,7 +87,7 @@ const steps = [
 export function ago(iso: string, now: number = serverNow()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000
   const [unit, size] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
-  return relative.format(Math.round(seconds / size), unit)
+  return relative(language).format(Math.round(seconds / size), unit)
 }
 
 const spans = kept((unit) => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }))
@@ -103,11 +108,11 @@ export function bytes(size: number): string {
   )
 }
 
-const regions = new Intl.DisplayNames(language, { type: 'region' })
+const regions = kept((language) => new Intl.DisplayNames(language, { type: 'region' }))
 /** A country by its code, in the reader's language. */
 export const country = (code: string): string => {
   try {
-    return regions.of(code) ?? code
+    return regions(language).of(code) ?? code
   } catch {
     return code
   }

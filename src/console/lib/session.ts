@@ -127,8 +127,8 @@ const alone = <T>(work: () => Promise<T>): Promise<T> =>
   keepsSession() && 'locks' in navigator ? (navigator.locks.request('souk-console-session', work) as Promise<T>) : work()
 
 declare global {
-  /** What begin.ts asked for, undefined where it could not; null once it was taken, and then begin.ts asks for nothing. */
-  var soukBegun: { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController } | null | undefined
+  /** What begin.ts asked for, with no answer where it could not; undefined once it was taken. */
+  var soukBegun: { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController } | undefined
 }
 
 let renewing: Promise<void> | undefined
@@ -158,7 +158,7 @@ function renewedBy(work: () => Promise<void>): Promise<void> {
 /** What begin.ts was answered, where that is a session: that nobody is in may be older than a login in another tab, and is asked once more. */
 async function askedFirst(): Promise<Response> {
   const early = globalThis.soukBegun
-  globalThis.soukBegun = null
+  globalThis.soukBegun = undefined
   if (early) {
     setTimeout(() => early.giveUp.abort(), patienceMs)
     const answer = await early.answer

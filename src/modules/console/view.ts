@@ -46,6 +46,9 @@ const noScript: readonly (readonly [language: string, text: string])[] = [
  */
 export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, version: string): string {
   const at = (name: string) => `${assetsPath}/${name}`
+  // begin.ts runs it, once it has asked who is there.
+  const first = `src="${at(begin ?? script)}"${begin === undefined ? '' : ` data-then="${at(script)}"`}`
+  const ahead = begin === undefined ? preloads : [...preloads, script]
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -56,9 +59,9 @@ export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, v
 <meta name="theme-color" content="#14191b" media="(prefers-color-scheme: dark)">
 <meta name="souk:version" content="${version}">
 <title>souk</title>
-${begin === undefined ? '' : `<script type="module" async src="${at(begin)}"></script>\n`}<link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
-${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}<script type="module" async src="${at(script)}"></script>
-</head>
+<script type="module" async ${first}></script>
+<link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
+${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${ahead.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
 <body>
 <div id="root"></div>
 <noscript>

@@ -9,6 +9,7 @@ import { useResource } from '../../lib/resource.ts'
 import { role, shop } from '../../lib/shop.ts'
 import { datesOf, windowOf } from '../../lib/window.ts'
 import { Figure } from '../../ui/bits.tsx'
+import { Later } from '../../ui/later.tsx'
 import { Loaded, Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Windows } from '../../ui/window.tsx'
@@ -59,7 +60,9 @@ function Standing({ of, query }: { of: Schema<'Overview'>; query: Query }) {
             <WaitingList of={of} />
             <Plots of={of} />
           </div>
-          <Sellers of={of} query={query} leads={role.value !== 'FULFILMENT'} />
+          <Later>
+            <Sellers of={of} query={query} leads={role.value !== 'FULFILMENT'} />
+          </Later>
         </>
       )}
     </>

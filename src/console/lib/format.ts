@@ -20,7 +20,7 @@ const kept = <T>(make: (key: string) => T) => {
 
 const moneyFormat = kept((currency) => {
   const decimals = decimalsOf(currency)
-  return new Intl.NumberFormat(language, { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+  return numbers({ style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
 
 /** A sign such as US$ stays together in a text that goes from right to left. */
@@ -33,28 +33,25 @@ export const money = ({ amount, currency }: Money): string =>
     .map(({ type, value }) => (type === 'currency' ? sign(value) : value))
     .join('')
 
-/** Made when it is first used: each costs some tenths of a millisecond, and no page uses all. */
-const numbers = (options: Intl.NumberFormatOptions) => {
-  let made: Intl.NumberFormat | undefined
-  return (value: number): string => {
-    made ??= new Intl.NumberFormat(language, options)
-    return made.format(value)
-  }
-}
-
+const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(language, options)
+// Those of the first screen are made while it is waited for: each takes some tenths of a millisecond.
+const plain = numbers({})
+const ratio = numbers({ style: 'percent', maximumFractionDigits: 1 })
+const signed = numbers({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
 /** A count, with the reader's digits and marks. */
-export const number = numbers({})
-// Narrow: letters of the sign would be torn apart in texts from right to left.
-/** Dollars as a number of the API's `…Usd` fields. */
-export const usd = numbers({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
+export const number = (value: number): string => plain.format(value)
 /** A part of one, such as 0.034, as a percentage. */
-export const percent = numbers({ style: 'percent', maximumFractionDigits: 1 })
+export const percent = (value: number): string => ratio.format(value)
 /** The same of a change, with its sign where the language has it. */
-export const percentChange = numbers({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
-const exactly = numbers({ style: 'percent', maximumFractionDigits: 2 })
+export const percentChange = (value: number): string => signed.format(value)
+
+// Narrow: letters of the sign would be torn apart in texts from right to left.
+const dollars = kept((currency) => numbers({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' }))
+/** Dollars as a number of the API's `…Usd` fields. */
+export const usd = (value: number): string => dollars('USD').format(value)
 
 /** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
-export const percentOfBps = (bps: number): string => exactly(bps / 10_000)
+export const percentOfBps = (bps: number): string => numbers({ style: 'percent', maximumFractionDigits: 2 }).format(bps / 10_000)
 
 /** By which clock moments are shown and typed: the shop's, where the page is about one; else the browser's. */
 export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -70,12 +67,13 @@ const dated = (options: Intl.DateTimeFormatOptions) =>
   })
 const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
 const days = dated({ dateStyle: 'medium' })
+const daysAnywhere = days('UTC')
 /** A moment of the API, with its time. */
 export const moment = (iso: string): string => moments(timeZone()).format(new Date(iso))
 /** The day of a moment, by that clock. */
 export const dayOf = (iso: string): string => days(timeZone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */
-export const day = (text: string): string => days('UTC').format(new Date(`${text}T00:00:00Z`))
+export const day = (text: string): string => daysAnywhere.format(new Date(`${text}T00:00:00Z`))
 
 const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
 const steps = [
@@ -90,7 +88,7 @@ export function ago(iso: string, now: number = serverNow()): string {
   return relative(language).format(Math.round(seconds / size), unit)
 }
 
-const spans = kept((unit) => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }))
+const spans = kept((unit) => numbers({ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }))
 /** How long something took. */
 export function duration(ms: number): string {
   if (ms < 1_000) return spans('millisecond').format(Math.round(ms))
@@ -103,9 +101,7 @@ const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 export function bytes(size: number): string {
   const step = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3))
   const unit = units[step] ?? 'byte'
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }).format(
-    size / 1000 ** step,
-  )
+  return spans(unit).format(size / 1000 ** step)
 }
 
 const regions = kept((language) => new Intl.DisplayNames(language, { type: 'region' }))

@@ -36,6 +36,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
   const current = here
     .filter((screen) => path === hrefOf(screen) || path.startsWith(`${hrefOf(screen)}/`))
     .sort((a, b) => b.path.length - a.path.length)[0]
+  /** What somebody points at is loaded before they press it. */
+  function onPoint({ target }: Event): void {
+    const link = target instanceof Element && target.closest('a')
+    if (link) here.find((screen) => hrefOf(screen) === link.pathname)?.component.preload?.()
+  }
   return (
     <div class={isOpen.value ? 'frame open' : 'frame'}>
       <a class="skip" href="#main">
@@ -66,7 +71,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           title={isLive.value ? s('live') : s('notLive')}
         />
       </header>
-      <nav id="menu" aria-label={s('mainMenu')}>
+      <nav id="menu" aria-label={s('mainMenu')} onPointerOver={onPoint}>
         {groups.map((group) => {
           const of = here.filter(({ nav }) => nav?.group === group)
           return (
@@ -76,11 +81,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
                 <ul>
                   {of.map((screen) => (
                     <li key={screen.path} class={screen.nav?.below ? 'below' : undefined}>
-                      <a
-                        href={hrefOf(screen)}
-                        aria-current={screen === current ? 'page' : undefined}
-                        onPointerEnter={() => screen.component.preload?.()}
-                      >
+                      <a href={hrefOf(screen)} aria-current={screen === current ? 'page' : undefined}>
                         {screen.nav && <Icon name={screen.nav.icon} />}
                         <span>{nameOf(screen)}</span>
                       </a>

@@ -1,8 +1,9 @@
 /**
- * Asks who is there, for which all else waits: alone in a file that imports nothing, the browser runs it while it still loads the others, and those
- * run once it has asked. Where another tab is at it, it is left to lib/session.ts, which takes the answer, waits for its turn, and gives up in time.
+ * Asks who is there, for which all else waits: alone in a file that imports nothing, and is no module, the browser runs it while it still loads the
+ * others, and those run once it has asked. Where another tab is at it, it is left to lib/session.ts, which takes the answer, waits for its turn, and
+ * gives up in time.
  */
-const rest = document.querySelector<HTMLScriptElement>('script[data-then]')?.dataset['then']
+const rest = document.currentScript?.dataset['then']
 /** It runs once, however often it is called for. */
 const goOn = () => rest && void import(rest)
 /** A lock that nobody answers for keeps the page from nothing. */

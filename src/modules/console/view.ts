@@ -46,8 +46,8 @@ const noScript: readonly (readonly [language: string, text: string])[] = [
  */
 export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, version: string): string {
   const at = (name: string) => `${assetsPath}/${name}`
-  // begin.ts runs it, once it has asked who is there.
-  const first = `src="${at(begin ?? script)}"${begin === undefined ? '' : ` data-then="${at(script)}"`}`
+  // begin.ts, which is no module so that nothing comes before it, runs the script once it has asked who is there.
+  const first = begin === undefined ? `type="module" src="${at(script)}"` : `src="${at(begin)}" data-then="${at(script)}"`
   const ahead = begin === undefined ? preloads : [...preloads, script]
   return `<!doctype html>
 <html lang="en">
@@ -59,7 +59,7 @@ export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, v
 <meta name="theme-color" content="#14191b" media="(prefers-color-scheme: dark)">
 <meta name="souk:version" content="${version}">
 <title>souk</title>
-<script type="module" async ${first}></script>
+<script ${first}></script>
 <link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
 ${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${ahead.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
 <body>

@@ -5,9 +5,9 @@
  */
 const rest = document.currentScript?.dataset['then']
 /** It runs once, however often it is called for. */
-const goOn = () => rest && void import(rest)
-/** A lock that nobody answers for keeps the page from nothing. */
-const lockMaxMs = 100
+function goOn(): undefined {
+  if (rest) void import(rest)
+}
 
 const giveUp = new AbortController()
 const headers = { 'content-type': 'application/json' }
@@ -18,6 +18,5 @@ function askInTurn(lock: unknown): Promise<Response> | undefined {
 }
 const asked = async () =>
   'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
-// Where it fails, whoever takes it asks again.
-globalThis.soukBegun = { answer: asked().catch(() => undefined), giveUp }
-setTimeout(goOn, lockMaxMs)
+// Where it fails, or there is no lock to be had, whoever takes it asks again.
+globalThis.soukBegun = { answer: asked().catch(goOn), giveUp }

@@ -52,6 +52,34 @@ test('a shop in which nothing has happened misses nothing when its stream is cut
   expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['string', 'string'])
 })
 
+test('whoever logs in long after somebody has left is told what happens from then on, and nothing from before', async ({
+  open,
+  data: { selling },
+}) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
+  await visitor.reload()
+  await visitor.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')
+  await visitor.press('Log out', { role: 'button' })
+  await visitor.heading('Log in to souk')
+  await visitor.page.evaluate(`{
+    const [now, before] = [performance.now.bind(performance), globalThis.fetch]
+    performance.now = () => now() + 61_000
+    globalThis.fetch = async (request, options) => {
+      const answer = await before(request, options)
+      if (request === '/console/session' && options.method === 'POST') globalThis.standsAt = answer.headers.get('last-event-id')
+      return answer
+    }
+  }`)
+  await selling.bought()
+  await visitor.signIn(selling)
+  await visitor.heading('Orders')
+  await visitor.until('globalThis.streams[1] !== undefined', 'the next stream')
+  expect(await visitor.page.evaluate('typeof standsAt')).toBe('string')
+  expect(await visitor.page.evaluate('streams[1].from === standsAt && streams[1].from !== streams[0].from')).toBe(true)
+})
+
 test('what happens between the reading of a page and its stream of events is shown, by a stream that goes on from before the reading', async ({
   open,
   data: { selling },

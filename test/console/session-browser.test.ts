@@ -181,3 +181,16 @@ test('a page that begins while another tab renews the session waits for its turn
   await visitor.page.evaluate('letGo()')
   await beside.heading('Orders')
 })
+
+test('a browser that has no locks, as away from TLS and loopback, begins all the same, and asks once', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: 'delete Navigator.prototype.locks' })
+  await visitor.page.open('about:blank')
+  visitor.page.events.length = 0
+  await visitor.go(at)
+  await visitor.heading('Orders')
+  expect(await visitor.page.evaluate(`'locks' in navigator`)).toBe(false)
+  expect(visitor.requests().filter((one) => one.startsWith('POST'))).toEqual(['POST /console/session 200'])
+})

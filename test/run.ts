@@ -19,8 +19,8 @@ const leftOut =
 if (leftOut.length > 0)
   process.stderr.write(`left out on Postgres: ${leftOut.length} files of tests that load nothing of either engine, or ask it nothing\n`)
 
-/** One more than cores: a fifth of the time of two is spent in waiting, for processes, disks, servers and jobs. */
-const workers = navigator.hardwareConcurrency + 1
+/** Two more than cores: a fifth of the time of two is spent in waiting, for processes, disks, servers, browsers and jobs. */
+const workers = navigator.hardwareConcurrency + 2
 
 /**
  * Most tests are over before the last stage of the compiler is paid off: without it opening apps and buying take some twentieth less.

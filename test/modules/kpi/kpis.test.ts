@@ -455,7 +455,7 @@ describe('dashboards', () => {
     await rebuildKpis(app.deps)
     expect(await problems()).toEqual([])
     expect(await operator.all({})).toEqual(before)
-    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'kpis.mended'))
+    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'kpis.mended')).orderBy(auditLog.id)
     expect(trail[0]).toMatchObject({
       actor: 'system',
       subject: '2026-01-06',
@@ -599,7 +599,7 @@ describe('dashboards', () => {
     expect((await rebuildKpis(app.deps)).differences).toBe(1)
     await foldKpis(app.deps)
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
-    const [mended] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'kpis.mended'))
+    const [mended] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'kpis.mended')).orderBy(auditLog.id)
     expect(mended).toMatchObject({ before: { 'GMV sandbox': '20899999999999791' }, after: { 'GMV sandbox': 0 } })
     expect(ok(await operator.at('dashboard/gmv', window)).body).toMatchObject({ total: 0 })
   })

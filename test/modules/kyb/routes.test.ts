@@ -321,7 +321,7 @@ describe('the decision', () => {
       expect(body).toEqual(won)
       expect(body.events.map(({ type }: { type: string }) => type)).toEqual(['FILED', body.status])
       expect(await statusOf(app, merchant.token)).toBe(body.status === 'APPROVED' ? 'KYB_VERIFIED' : 'ACTIVE')
-      const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
+      const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id)).orderBy(auditLog.id)
       expect(rows.map(({ action }) => action).sort()).toEqual([`kyb.${body.status.toLowerCase()}`, 'kyb.filed'].sort())
     }
   })
@@ -369,7 +369,7 @@ describe('the decision', () => {
     const merchant = await app.merchant()
     const { id } = await filed(app, merchant)
     ok(await decide(app, operator, id, { decision: 'REJECTED', reason: 'Planted: no such number' }))
-    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id)).orderBy(auditLog.id)
     expect(JSON.stringify(rows)).not.toContain('Planted')
     expect(rows.map(({ actor, shopId, after }) => [actor, shopId, after?.['status'], after?.['cohort'] ?? null])).toEqual([
       [merchant.id, merchant.shop.id, 'PENDING', 'US_COMPANY'],

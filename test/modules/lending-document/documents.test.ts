@@ -185,7 +185,11 @@ test('a document is taken back while the application is a draft: its row, its fi
   expect(await saidOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'REMOVED' }] })
   expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
   expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
-  const events = await app.deps.db.read.select().from(lendingEvents).where(eq(lendingEvents.applicationId, id))
+  const events = await app.deps.db.read
+    .select()
+    .from(lendingEvents)
+    .where(eq(lendingEvents.applicationId, id))
+    .orderBy(lendingEvents.position)
   expect(
     events.map(({ position, type: what, actor, subject, fromStatus, toStatus }) => [position, what, actor, subject, fromStatus, toStatus]),
   ).toEqual([

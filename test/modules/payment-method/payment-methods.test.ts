@@ -13,7 +13,8 @@ type Caller = { readonly token: string }
 const put = (app: TestApp, { token }: Caller, body: unknown, headers: Record<string, string> = {}) =>
   app.call('PUT', path, { token, body, headers })
 const warningsOf = async (app: TestApp, caller: Caller, body: unknown) => ok(await put(app, caller, body)).body.warnings
-const entries = (app: TestApp, action: string) => app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action))
+const entries = (app: TestApp, action: string) =>
+  app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(auditLog.id)
 
 describe('payment methods of a shop', () => {
   test('a shop that has said nothing has no methods, and once it has, reads back what it said', async () => {

@@ -254,7 +254,7 @@ test('blocks that were read before are read again for an address that is new or 
   })
   await deps.db.write((tx) => tx.insert(chainSyncs).values([chain(1, startOfTime + 10 * hour), chain(2, startOfTime), chain(3, null)]))
   const queued = async () =>
-    (await deps.db.read.select().from(chainBackfills)).map(({ chainId, address, fromAt }) => [
+    (await deps.db.read.select().from(chainBackfills).orderBy(chainBackfills.id)).map(({ chainId, address, fromAt }) => [
       chainId,
       address,
       (fromAt - startOfTime) / hour,

@@ -7,7 +7,7 @@ if (Bun.env['TEST_DATABASE_URL']) Bun.env['DATABASE_URL'] = Bun.env['TEST_DATABA
 else delete Bun.env['DATABASE_URL']
 
 /**
- * Rows without an order come in any: Postgres gives them by where a vacuum had left room. So that whoever relies on it is seen, and not once
+ * Rows without an order come in any: Postgres gives them by where each connection found room. So that whoever relies on it is seen, and not once
  * in a hundred runs, SQLite gives them the other way round (sqlite.org/pragma.html#pragma_reverse_unordered_selects).
  */
 const turned = new WeakSet<Database>()

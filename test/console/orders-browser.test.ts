@@ -236,3 +236,32 @@ test('a filter that is chosen while a search is about to go off stays', async ({
   await visitor.until(`(() => { ${typed}; return true })()`, 'what is typed')
   await visitor.until("location.search.includes('q=zz') && location.search.includes('status=CONFIRMED')", 'both in the address')
 })
+
+test('whoever noted something is told by name to the owner, and nobody else is told who works there', async ({
+  open,
+  app,
+  data: { selling },
+}) => {
+  const { id } = await bought(selling)
+  const manager = await staffOf(app, selling, 'MANAGER')
+  ok(await selling.post(`/v2/orders/${id}/notes`, { text: 'of the key' }))
+  for (const [token, text] of [
+    [selling.token, 'of the owner'],
+    [manager.token, 'of the manager'],
+  ] as const)
+    ok(await app.call('POST', `/v2/orders/${id}/notes`, { token, body: { text }, headers: { 'x-shop-id': selling.shop.id } }))
+  const { notes } = await selling.order(id)
+  const [byKey = ''] = notes.map(({ actor }: { actor: string }) => actor)
+  const told = (visitor: Awaited<ReturnType<typeof open>>) =>
+    visitor.page.evaluate(
+      "[...document.querySelectorAll('.timeline .note-text + small')].map((one) => one.textContent.split(' · ').at(-1))",
+    )
+
+  const owner = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await owner.text(manager.email)
+  expect(await told(owner)).toEqual([manager.email, 'You', byKey])
+  expect(await owner.axe()).toEqual([])
+  const other = await open({ as: manager, at: at(selling, `/orders/${id}`) })
+  await other.text('of the owner')
+  expect(await told(other)).toEqual(['You', selling.id, byKey])
+})

@@ -18,6 +18,8 @@ export default {
   all: 'الكل',
   clear: 'إزالة التصفية',
   none: 'لا شيء',
+  you: 'أنت',
+  bySystem: 'أمر من الخادم',
   yes: 'نعم',
   no: 'لا',
   on: 'مفعّل',

@@ -16,6 +16,8 @@ export default {
   all: 'All',
   clear: 'Clear filters',
   none: 'None',
+  you: 'You',
+  bySystem: 'A command of the server',
   yes: 'Yes',
   no: 'No',
   on: 'On',

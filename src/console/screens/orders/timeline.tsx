@@ -6,6 +6,7 @@ import { notify } from '../../lib/notices.ts'
 import { mayManage } from '../../lib/shop.ts'
 import { Money, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { useNames } from '../../ui/by.tsx'
 import { AreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -20,13 +21,14 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
   const all = timelineOf(of)
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? all : all.slice(0, shownAtFirst)
+  const named = useNames(shown.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
   return (
     <Section title={w('timeline')}>
       {mayManage.value && <NoteForm orderId={of.id} onChange={onChange} />}
       <ol class="timeline">
         {shown.map((one) => (
           <li key={`${one.kind}${one.id}`}>
-            <Told of={one} />
+            <Told of={one} named={named} />
           </li>
         ))}
       </ol>
@@ -35,7 +37,7 @@ export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<
   )
 }
 
-function Told({ of }: { of: Happening }) {
+function Told({ of, named }: { of: Happening; named: ReturnType<typeof useNames> }) {
   if (of.kind === 'note')
     return (
       <>
@@ -43,7 +45,7 @@ function Told({ of }: { of: Happening }) {
           <bdi>{of.text}</bdi>
         </p>
         <small class="faint">
-          {w('noted')} <When at={of.at} /> <code>{of.actor}</code>
+          {w('noted')} <When at={of.at} /> · {named(of.actor)}
         </small>
       </>
     )

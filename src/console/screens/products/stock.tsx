@@ -9,6 +9,7 @@ import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Facts, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { useNames } from '../../ui/by.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -18,12 +19,12 @@ import { w } from './words.ts'
 type Change = Schema<'StockChange'>
 
 const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
-const columns = (): readonly Column<Change>[] => [
+const columns = (named: ReturnType<typeof useNames>): readonly Column<Change>[] => [
   { key: 'at', title: w('when'), main: true, cell: ({ at }) => <When at={at} /> },
   { key: 'delta', title: w('change'), end: true, cell: ({ delta }) => signed(delta) },
   { key: 'onHand', title: w('after'), end: true, cell: ({ onHand }) => number(onHand) },
   { key: 'reason', title: w('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
-  { key: 'actor', title: w('by'), cell: ({ actor }) => (actor === 'system' ? w('bySystem') : <code>{actor}</code>) },
+  { key: 'actor', title: w('by'), cell: ({ actor }) => named(actor) },
 ]
 
 /** The stock of one variant: how many there are, what changed it by hand, and the form for that. */
@@ -35,6 +36,7 @@ export default function Stock() {
   const history = useResource(`${variantId} ${query.page}`, (signal) =>
     ok(api.GET('/product-v2/{id}/variants/{variantId}/stock', { params: { path, query: { page: query.page } }, signal })),
   )
+  const named = useNames((history.data.value?.data ?? []).map(({ actor }) => actor))
   const reload = () => Promise.all([product.reload(), history.reload()])
   useLive(['stock.*', 'import.finished'], reload, ({ event, data }) => event.startsWith('import.') || data['variantId'] === variantId)
   const of = product.data.value
@@ -90,7 +92,7 @@ export default function Stock() {
       {!product.error.value && (
         <Section title={w('history')} hint={w('historyHint')}>
           <LoadedList of={history} query={query} empty={<Empty icon="clock" title={w('noHistory')} text={w('noHistoryText')} />}>
-            {(list) => <Table caption={w('when')} columns={columns()} rows={list.data} rowKey={({ id }) => id} />}
+            {(list) => <Table caption={w('when')} columns={columns(named)} rows={list.data} rowKey={({ id }) => id} />}
           </LoadedList>
         </Section>
       )}

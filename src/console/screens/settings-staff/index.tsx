@@ -9,6 +9,7 @@ import { renew, type StaffRole } from '../../lib/session.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
+import { whoIs } from '../../ui/by.tsx'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
@@ -23,7 +24,6 @@ type Held = { data: Staff; etag: string }
 
 const roles = ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY'] as const
 const roleOptions = () => roles.map((role) => [role, w(`role.${role}`)] as const)
-const whoIs = ({ name, email }: Staff): string => (name || email).slice(0, 120)
 
 /** Who works in the shop. */
 export default function StaffPage() {

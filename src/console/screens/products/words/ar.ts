@@ -97,7 +97,6 @@ export default {
   change: 'التغيير',
   after: 'بعده',
   by: 'من',
-  bySystem: 'أمر من الخادم',
   lowTitle: 'مخزون قليل',
   lowText: 'الأصناف القليلة، الأقل أولًا.',
   noLow: 'يوجد ما يكفي من كل شيء',

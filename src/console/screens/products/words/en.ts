@@ -60,7 +60,6 @@ export default {
   change: 'Change',
   after: 'After it',
   by: 'By',
-  bySystem: 'A command of the server',
   lowTitle: 'Low stock',
   lowText: 'Variants of which there are few, the fewest first.',
   noLow: 'Of everything there is enough',

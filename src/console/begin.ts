@@ -6,7 +6,12 @@
 const rest = document.currentScript?.dataset['then']
 /** It runs once, however often it is called for. */
 function goOn(): undefined {
-  if (rest) void import(rest)
+  if (rest) void import(rest).catch(say)
+}
+/** Says that the page does not begin, where the browser could not load or run it; what for stays for whoever looks into the browser. */
+function say(cause: unknown): never {
+  document.querySelector('.not-begun')?.classList.add('is-sure')
+  throw cause
 }
 
 const giveUp = new AbortController()

@@ -52,4 +52,8 @@ if (document.readyState === 'loading') await new Promise((resume) => document.ad
 watchEvents()
 await Promise.race([isReady, new Promise((resume) => setTimeout(resume, blankMaxMs))])
 const root = document.getElementById('root')
-if (root) render(<App />, root)
+if (root) {
+  // In its place stands what is said where none of this runs.
+  root.replaceChildren()
+  render(<App />, root)
+}

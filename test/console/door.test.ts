@@ -86,3 +86,36 @@ test('a screen that does not come while somebody logs in takes nothing from them
   await visitor.heading('Discounts')
   expect(await visitor.page.evaluate(`performance.getEntriesByType('navigation')[0].type`)).toBe('navigate')
 })
+
+test('a page whose files do not come, or do not run, says so in every language, and says nothing of it where they do', async ({ open }) => {
+  const visitor = await open()
+  await visitor.heading('Log in to souk')
+  const { command, evaluate } = visitor.page
+  expect(await evaluate(`document.querySelector('.not-begun')`)).toBeNull()
+  const [begin, rest] = (await evaluate(`(({ src, dataset }) => [src, dataset.then])(document.querySelector('script'))`)) as [
+    string,
+    string,
+  ]
+  const texts = ['This page has not begun.', 'لم تبدأ هذه الصفحة بعد.', 'Энэ хуудас эхэлсэнгүй.']
+  await command('Network.setCacheDisabled', { cacheDisabled: true })
+  visitor.expects(/^GET \/console\/assets\/\S+\.js inspector/)
+  visitor.expects(/Failed to fetch dynamically imported module/)
+
+  // At once where the browser says that they do not come.
+  await command('Network.setBlockedURLs', { urls: [`*${rest}`] })
+  await command('Page.reload')
+  for (const text of texts) await visitor.text(text)
+  expect(await visitor.axe()).toEqual([])
+
+  // By itself, after a while, where there is no script that could say it.
+  await command('Network.setBlockedURLs', { urls: [`*${new URL(begin).pathname}`] })
+  await command('Page.reload')
+  await visitor.until(`document.querySelector('.not-begun:not(.is-sure)')?.getAnimations().length === 1`, 'a page that waits')
+  expect(await visitor.has(texts[0] ?? '')).toBe(false)
+  await evaluate(`document.querySelector('.not-begun').getAnimations()[0].finish()`)
+  for (const text of texts) await visitor.text(text)
+
+  await command('Network.setBlockedURLs', { urls: [] })
+  await command('Page.reload')
+  await visitor.heading('Log in to souk')
+})

@@ -30,8 +30,10 @@ export const consoleHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 }
 
+type Texts = readonly (readonly [language: string, text: string])[]
+
 /** What is said where no script runs, in every language of the console. */
-const noScript: readonly (readonly [language: string, text: string])[] = [
+const noScript: Texts = [
   [
     'en',
     'This page needs JavaScript: switch it on for this address and load the page again. Everything it does can be done by the API too:',
@@ -39,6 +41,16 @@ const noScript: readonly (readonly [language: string, text: string])[] = [
   ['ar', 'تحتاج هذه الصفحة إلى JavaScript: فعّله لهذا العنوان ثم أعد تحميل الصفحة. كل ما تفعله يمكن فعله عبر واجهة البرمجة أيضًا:'],
   ['mn', 'Энэ хуудсанд JavaScript хэрэгтэй: энэ хаягт зөвшөөрөөд хуудсыг дахин ачаална уу. Энд хийдэг бүхнийг API-аар ч хийж болно:'],
 ]
+
+/** What is said where the script does not come, or does not run: begin.ts shows it at once where it knows, and else the style sheet after a while. */
+const notBegun: Texts = [
+  ['en', 'This page has not begun. Load it again; if that changes nothing, the browser may be too old for it, or the server is away.'],
+  ['ar', 'لم تبدأ هذه الصفحة بعد. أعد تحميلها؛ فإن لم يتغير شيء فقد يكون المتصفح قديمًا جدًا لها، أو الخادم لا يجيب.'],
+  ['mn', 'Энэ хуудас эхэлсэнгүй. Дахин ачаална уу; өөрчлөгдөхгүй бол хөтөч хэт хуучин, эсвэл сервер хариу өгөхгүй байж магадгүй.'],
+]
+
+const paragraphs = (texts: Texts, more = ''): string =>
+  texts.map(([language, text]) => `<p lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">${text}${more}</p>\n`).join('')
 
 /**
  * The page: one for every path of it.
@@ -63,12 +75,15 @@ export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, v
 <link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
 ${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${ahead.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
 <body>
-<div id="root"></div>
+<div id="root">
+<main class="not-begun">
+<h1>souk</h1>
+${paragraphs(notBegun)}</main>
+</div>
 <noscript>
 <main>
 <h1>souk</h1>
-${noScript.map(([language, text]) => `<p lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">${text} <a href="/docs">/docs</a></p>`).join('\n')}
-</main>
+${paragraphs(noScript, ' <a href="/docs">/docs</a>')}</main>
 </noscript>
 </body>
 </html>

@@ -52,8 +52,6 @@ if (document.readyState === 'loading') await new Promise((resume) => document.ad
 watchEvents()
 await Promise.race([isReady, new Promise((resume) => setTimeout(resume, blankMaxMs))])
 const root = document.getElementById('root')
-if (root) {
-  // In its place stands what is said where none of this runs.
-  root.replaceChildren()
-  render(<App />, root)
-}
+if (root) render(<App />, root)
+// What is said where none of this runs.
+document.querySelector('.not-begun')?.remove()

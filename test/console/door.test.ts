@@ -111,7 +111,7 @@ test('a page whose files do not come, or do not run, says so in every language, 
   await command('Network.setBlockedURLs', { urls: [`*${new URL(begin).pathname}`] })
   await command('Page.reload')
   await visitor.until(`document.querySelector('.not-begun:not(.is-sure)')?.getAnimations().length === 1`, 'a page that waits')
-  expect(await visitor.has(texts[0] ?? '')).toBe(false)
+  expect(await evaluate(`getComputedStyle(document.querySelector('.not-begun')).visibility`)).toBe('hidden')
   await evaluate(`document.querySelector('.not-begun').getAnimations()[0].finish()`)
   for (const text of texts) await visitor.text(text)
 

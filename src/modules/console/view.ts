@@ -75,11 +75,10 @@ export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, v
 <link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
 ${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${ahead.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
 <body>
-<div id="root">
-<main class="not-begun">
-<h1>souk</h1>
-${paragraphs(notBegun)}</main>
-</div>
+<div id="root"></div>
+<div class="not-begun" role="main">
+<p role="heading" aria-level="1">souk</p>
+${paragraphs(notBegun)}</div>
 <noscript>
 <main>
 <h1>souk</h1>

@@ -42,7 +42,7 @@ export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
       <Section
         title={left.length === 0 ? w('ready') : w('mayGoLive')}
         actions={
-          <ButtonLink kind="primary" href={at('settings')}>
+          <ButtonLink kind="primary" href={at('settings', 'verification')}>
             {w('goLive')}
           </ButtonLink>
         }

@@ -42,7 +42,7 @@ const noScript: Texts = [
   ['mn', 'Энэ хуудсанд JavaScript хэрэгтэй: энэ хаягт зөвшөөрөөд хуудсыг дахин ачаална уу. Энд хийдэг бүхнийг API-аар ч хийж болно:'],
 ]
 
-/** What is said where the script does not come, or does not run: begin.ts shows it at once where it knows, and else the style sheet after a while. */
+/** What is said where the script does not come, or does not run: begin.ts shows it at once, and where that does not come the style sheet does after a while. */
 const notBegun: Texts = [
   ['en', 'This page has not begun. Load it again; if that changes nothing, the browser may be too old for it, or the server is away.'],
   ['ar', 'لم تبدأ هذه الصفحة بعد. أعد تحميلها؛ فإن لم يتغير شيء فقد يكون المتصفح قديمًا جدًا لها، أو الخادم لا يجيب.'],

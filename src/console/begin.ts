@@ -1,27 +1,22 @@
 /**
- * Asks who is there, for which all else waits: alone in a file that imports nothing, and is no module, the browser runs it while it still loads the
- * others, and those run once it has asked. Where another tab is at it, it is left to lib/session.ts, which takes the answer, waits for its turn, and
- * gives up in time.
+ * Asks who is there, for which all else waits: alone in a file that imports nothing, and is no module, it runs while the others are still on their
+ * way. It sees where those cannot be loaded or run, too. Where it does not come itself, or late, they do without it (lib/session.ts).
  */
-const rest = document.currentScript?.dataset['then']
-/** It runs once, however often it is called for. */
-function goOn(): undefined {
-  if (rest) void import(rest).catch(say)
-}
-/** Says that the page does not begin, where the browser could not load or run it; what for stays for whoever looks into the browser. */
-function say(cause: unknown): never {
-  document.querySelector('.not-begun')?.classList.add('is-sure')
-  throw cause
-}
+{
+  // Pictures and styles tell of themselves here as well. Of a page that has drawn itself there is nothing to show by then.
+  const note = ({ target }: Event) => {
+    if (target === window || (target instanceof HTMLScriptElement && target.type === 'module'))
+      document.documentElement.classList.add('cannot-begin')
+  }
+  addEventListener('error', note, { capture: true })
 
-const giveUp = new AbortController()
-const headers = { 'content-type': 'application/json' }
-function askInTurn(lock: unknown): Promise<Response> | undefined {
-  const answer = lock ? fetch('/console/session', { method: 'POST', headers, body: '{}', signal: giveUp.signal }) : undefined
-  goOn()
-  return answer
+  const giveUp = new AbortController()
+  const headers = { 'content-type': 'application/json' }
+  // Where another tab is at it, it is left to lib/session.ts, which takes the answer, waits for its turn, and gives up in time.
+  const askInTurn = (lock: unknown) =>
+    lock ? fetch('/console/session', { method: 'POST', headers, body: '{}', signal: giveUp.signal }) : undefined
+  const asked = async (): Promise<Response | undefined> =>
+    'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
+  // Where it fails, or there is no lock to be had, whoever takes it asks again.
+  if (globalThis.soukBegun === undefined) globalThis.soukBegun = { answer: asked().catch(() => undefined), giveUp }
 }
-const asked = async () =>
-  'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
-// Where it fails, or there is no lock to be had, whoever takes it asks again.
-globalThis.soukBegun = { answer: asked().catch(goOn), giveUp }

@@ -11,8 +11,8 @@ export type ConsoleFile = {
 
 /** What the page loads at once, by the names of files. */
 export type ConsoleEntry = {
-  /** What runs before all the rest is there, and has the script run then; undefined where there is none. */
-  readonly begin?: string
+  /** What runs before the rest is there, and imports nothing. */
+  readonly begin: string
   readonly script: string
   readonly styles: readonly string[]
   /** What the script imports at once, and what that imports. */

@@ -92,30 +92,89 @@ test('a page whose files do not come, or do not run, says so in every language, 
   await visitor.heading('Log in to souk')
   const { command, evaluate } = visitor.page
   expect(await evaluate(`document.querySelector('.not-begun')`)).toBeNull()
-  const [begin, rest] = (await evaluate(`(({ src, dataset }) => [src, dataset.then])(document.querySelector('script'))`)) as [
-    string,
-    string,
-  ]
+  const begin = (await evaluate(`document.querySelector('script:not([type=module])').src`)) as string
+  const main = (await evaluate(`document.querySelector('script[type=module]').src`)) as string
+  const core = (await evaluate(`document.querySelector('link[rel=modulepreload]').href`)) as string
   const texts = ['This page has not begun.', 'لم تبدأ هذه الصفحة بعد.', 'Энэ хуудас эхэлсэнгүй.']
+  const saysSo = async () => {
+    for (const text of texts) await visitor.text(text)
+  }
   await command('Network.setCacheDisabled', { cacheDisabled: true })
   visitor.expects(/^GET \/console\/assets\/\S+\.js inspector/)
-  visitor.expects(/Failed to fetch dynamically imported module/)
+  const reload = async (...urls: string[]) => {
+    await command('Network.setBlockedURLs', { urls: urls.map((url) => `*${new URL(url).pathname}`) })
+    await evaluate('globalThis.isBefore = true')
+    await command('Page.reload')
+    await visitor.until(`!globalThis.isBefore && document.readyState !== 'loading'`, 'the page anew')
+  }
 
-  // At once where the browser says that they do not come.
-  await command('Network.setBlockedURLs', { urls: [`*${rest}`] })
-  await command('Page.reload')
-  for (const text of texts) await visitor.text(text)
+  // At once where the browser says that they do not come,
+  for (const file of [main, core]) {
+    await reload(file)
+    await saysSo()
+  }
   expect(await visitor.axe()).toEqual([])
 
+  // or that they do not run: here in a browser that lacks something they take for granted.
+  visitor.expects(/BroadcastChannel is not a constructor/)
+  const { identifier } = await command('Page.addScriptToEvaluateOnNewDocument', { source: 'globalThis.BroadcastChannel = undefined' })
+  await reload()
+  await saysSo()
+  await command('Page.removeScriptToEvaluateOnNewDocument', { identifier })
+
   // By itself, after a while, where there is no script that could say it.
-  await command('Network.setBlockedURLs', { urls: [`*${new URL(begin).pathname}`] })
-  await command('Page.reload')
-  await visitor.until(`document.querySelector('.not-begun:not(.is-sure)')?.getAnimations().length === 1`, 'a page that waits')
+  await reload(begin, main)
+  await visitor.until(`document.querySelector('.not-begun')?.getAnimations().length === 1`, 'a page that waits')
   expect(await evaluate(`getComputedStyle(document.querySelector('.not-begun')).visibility`)).toBe('hidden')
   await evaluate(`document.querySelector('.not-begun').getAnimations()[0].finish()`)
-  for (const text of texts) await visitor.text(text)
+  await saysSo()
 
-  await command('Network.setBlockedURLs', { urls: [] })
-  await command('Page.reload')
+  await reload()
   await visitor.heading('Log in to souk')
+})
+
+test('without the script that asks ahead, or while that does not come, the page asks by itself', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Orders')
+  const { command, evaluate, events } = visitor.page
+  const begin = new URL((await evaluate(`document.querySelector('script:not([type=module])').src`)) as string).pathname
+  await command('Network.setCacheDisabled', { cacheDisabled: true })
+  const again = async () => {
+    await evaluate('globalThis.isBefore = true')
+    await command('Page.reload')
+    await visitor.until('!globalThis.isBefore', 'the page anew')
+    await visitor.heading('Orders')
+  }
+  visitor.expects(/^GET \/console\/assets\/begin\S+\.js inspector/)
+  await command('Network.setBlockedURLs', { urls: [`*${begin}`] })
+  await again()
+  await command('Network.setBlockedURLs', { urls: [] })
+
+  await command('Fetch.enable', { patterns: [{ urlPattern: `*${begin}` }] })
+  await again()
+  // Where it comes after all, it asks for nothing more.
+  const asked = () => visitor.requests().filter((one) => one.startsWith('POST /console/session ')).length
+  const before = asked()
+  const held = events.filter(({ method }) => method === 'Fetch.requestPaused')
+  expect(held.length).toBe(1)
+  await evaluate(`document.querySelector('script:not([type=module])').addEventListener('load', () => { globalThis.isLate = true })`)
+  for (const { params } of held) await command('Fetch.continueRequest', { requestId: params['requestId'] })
+  await visitor.until('globalThis.isLate === true', 'the script that came late')
+  await command('Fetch.disable')
+  await visitor.settled()
+  expect(asked()).toBe(before)
+})
+
+test('who is there is asked without the lock over all tabs where the browser refuses it, or gives it never', async ({ open, shop }) => {
+  for (const request of [
+    `() => Promise.reject(new DOMException('No lock here', 'SecurityError'))`,
+    // Its time is up at once, as it would be in the end.
+    `(name, { signal }) => new Promise((_, refuse) => setTimeout(() => refuse(new DOMException('', signal ? 'TimeoutError' : 'AbortError'))))`,
+  ]) {
+    const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+    await visitor.heading('Orders')
+    await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: `navigator.locks.request = ${request}` })
+    await visitor.reload()
+    await visitor.heading('Orders')
+  }
 })

@@ -13,6 +13,7 @@ const cuttable = `{
   let mayBegin = sessionStorage.getItem('waits') ? new Promise((resolve) => (globalThis.mend = resolve)) : Promise.resolve()
   globalThis.fetch = async (request, options) => {
     if (new URL(request.url ?? request, location.origin).pathname !== '/v2/events') return before(request, options)
+    globalThis.isStreamAsked = true
     await mayBegin
     const stream = { from: options.headers['last-event-id'], isPlaced: false }
     said.push(stream)
@@ -89,7 +90,9 @@ test('what happens between the reading of a page and its stream of events is sho
   await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
   await visitor.page.evaluate(`sessionStorage.setItem('waits', 'yes')`)
   await visitor.reload()
-  await visitor.until('globalThis.mend !== undefined', 'the page that waits with its stream')
+  // Not before: a list that is read only after the sale shows it without a stream.
+  await visitor.until('globalThis.isStreamAsked === true', 'the page that waits with its stream')
+  await visitor.heading('Orders')
   await visitor.settled()
   const { number } = await selling.bought()
   await visitor.page.evaluate('mend()')

@@ -1,11 +1,11 @@
 /** Makes the console of its sources. The build does so, and a program that runs from source; the binary, which carries the files, does not hold this. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
 
-/** Beside the first file, where there is one: what the page runs before that. */
+/** Beside the first file: what the page runs before that. */
 const beginName = 'begin.ts'
 const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 
@@ -30,13 +30,12 @@ type Metafile = {
 
 /**
  * Bundles, names by content and compresses.
- * @param from where else than in src/console the first file is; tests bundle what they wrote
+ * @param from where else than in src/console the first file is, and a `begin.ts` beside it; tests bundle what they wrote
  * @throws where a source is wrong, and says in which line
  */
 export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {
-  const begin = join(dirname(from), beginName)
   const options: Bun.BuildConfig = {
-    entrypoints: existsSync(begin) ? [from, begin] : [from],
+    entrypoints: [from, join(dirname(from), beginName)],
     target: 'browser',
     format: 'esm',
     splitting: true,
@@ -134,7 +133,7 @@ function entryOf({ outputs }: Metafile): ConsoleEntry {
   const madeOf = (name: string) => Object.entries(outputs).find(([path, { entryPoint: of }]) => of?.endsWith(name) && path.endsWith('.js'))
   const first = madeOf('index.tsx')
   const begin = madeOf(beginName)
-  if (!first) throw new Error('the bundler made no script of src/console/index.tsx')
+  if (!first || !begin) throw new Error(`the bundler made no script of src/console/index.tsx, or of its ${beginName}`)
   const preloads = new Set<string>()
   const walk = (path: string): void => {
     for (const { path: to, kind } of outputs[path]?.imports ?? []) {
@@ -146,7 +145,7 @@ function entryOf({ outputs }: Metafile): ConsoleEntry {
   walk(first[0])
   const styles = first[1].cssBundle === undefined ? [] : [first[1].cssBundle]
   return {
-    ...(begin ? { begin: basename(begin[0]) } : {}),
+    begin: basename(begin[0]),
     script: basename(first[0]),
     styles: styles.map((path) => basename(path)),
     preloads: [...preloads].map((path) => basename(path)),

@@ -122,13 +122,27 @@ async function ask(path: '/console/session' | '/console/setup', method: 'POST' |
   }
 }
 
-/** Holds a lock over all tabs. Where a browser has none (no secure context, no cookies), this tab is the only one that counts. */
-const alone = <T>(work: () => Promise<T>): Promise<T> =>
-  keepsSession() && 'locks' in navigator ? (navigator.locks.request('souk-console-session', work) as Promise<T>) : work()
+/**
+ * Holds a lock over all tabs. Where a browser has none (no secure context, no cookies), or does not give it, this tab is the only one that counts:
+ * two that spend one cookie at once are both served.
+ */
+async function alone<T>(work: () => Promise<T>): Promise<T> {
+  if (!keepsSession() || !('locks' in navigator)) return work()
+  let done: Promise<T> | undefined
+  const inTurn = () => {
+    done = work()
+    return done
+  }
+  try {
+    return await navigator.locks.request('souk-console-session', { signal: AbortSignal.timeout(patienceMs) }, inTurn)
+  } catch {
+    return done ?? work()
+  }
+}
 
 declare global {
-  /** What begin.ts asked for, with no answer where it could not; undefined once it was taken. */
-  var soukBegun: { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController } | undefined
+  /** What begin.ts asked for, with no answer where it could not; null once it was taken, or the page has asked by itself. */
+  var soukBegun: { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController } | null | undefined
 }
 
 let renewing: Promise<void> | undefined
@@ -158,10 +172,12 @@ function renewedBy(work: () => Promise<void>): Promise<void> {
 /** What begin.ts was answered, where that is a session: that nobody is in may be older than a login in another tab, and is asked once more. */
 async function askedFirst(): Promise<Response> {
   const early = globalThis.soukBegun
-  globalThis.soukBegun = undefined
+  globalThis.soukBegun = null
   if (early) {
+    const isOver = new Promise<undefined>((resume) => early.giveUp.signal.addEventListener('abort', () => resume(undefined)))
     setTimeout(() => early.giveUp.abort(), patienceMs)
-    const answer = await early.answer
+    // A lock that is neither given nor refused would have no answer at all.
+    const answer = await Promise.race([early.answer, isOver])
     if (answer?.ok) {
       noteClock(answer)
       return answer
@@ -197,6 +213,7 @@ async function take(asked: () => Promise<Response>): Promise<void> {
 /** Asks for the first time who is there. */
 export async function begin(): Promise<void> {
   try {
+    globalThis.soukBegun ??= null
     await (globalThis.soukBegun ? renewedBy(() => take(askedFirst)) : renew())
   } catch {
     standing.value = 'away'

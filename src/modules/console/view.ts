@@ -42,11 +42,23 @@ const noScript: Texts = [
   ['mn', 'Энэ хуудсанд JavaScript хэрэгтэй: энэ хаягт зөвшөөрөөд хуудсыг дахин ачаална уу. Энд хийдэг бүхнийг API-аар ч хийж болно:'],
 ]
 
-/** What is said where the script does not come, or does not run: begin.ts shows it at once, and where that does not come the style sheet does after a while. */
+/**
+ * What is said where the script does not come, or does not run: at once where begin.ts has seen that (`cannot-begin`), else by the style sheet, after
+ * a while. Without either it is there from the beginning, and goes when the page begins.
+ */
 const notBegun: Texts = [
-  ['en', 'This page has not begun. Load it again; if that changes nothing, the browser may be too old for it, or the server is away.'],
-  ['ar', 'لم تبدأ هذه الصفحة بعد. أعد تحميلها؛ فإن لم يتغير شيء فقد يكون المتصفح قديمًا جدًا لها، أو الخادم لا يجيب.'],
-  ['mn', 'Энэ хуудас эхэлсэнгүй. Дахин ачаална уу; өөрчлөгдөхгүй бол хөтөч хэт хуучин, эсвэл сервер хариу өгөхгүй байж магадгүй.'],
+  [
+    'en',
+    'This page has not begun. Where the connection is slow, wait a while; else load it again. If that changes nothing, the browser may be too old for it, or the server is away.',
+  ],
+  [
+    'ar',
+    'لم تبدأ هذه الصفحة بعد. إن كان الاتصال بطيئًا فانتظر قليلًا، وإلا فأعد تحميلها. فإن لم يتغير شيء فقد يكون المتصفح قديمًا جدًا لها، أو الخادم لا يجيب.',
+  ],
+  [
+    'mn',
+    'Энэ хуудас эхэлсэнгүй. Холболт удаан бол түр хүлээнэ үү, үгүй бол дахин ачаална уу. Өөрчлөгдөхгүй бол хөтөч хэт хуучин, эсвэл сервер хариу өгөхгүй байж магадгүй.',
+  ],
 ]
 
 const paragraphs = (texts: Texts, more = ''): string =>
@@ -58,9 +70,6 @@ const paragraphs = (texts: Texts, more = ''): string =>
  */
 export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, version: string): string {
   const at = (name: string) => `${assetsPath}/${name}`
-  // begin.ts, which is no module so that nothing comes before it, runs the script once it has asked who is there.
-  const first = begin === undefined ? `type="module" src="${at(script)}"` : `src="${at(begin)}" data-then="${at(script)}"`
-  const ahead = begin === undefined ? preloads : [...preloads, script]
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -71,14 +80,17 @@ export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, v
 <meta name="theme-color" content="#14191b" media="(prefers-color-scheme: dark)">
 <meta name="souk:version" content="${version}">
 <title>souk</title>
-<script ${first}></script>
+<script async src="${at(begin)}"></script>
+<script async type="module" src="${at(script)}"></script>
 <link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
-${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${ahead.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
+${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
 <body>
 <div id="root"></div>
 <div class="not-begun" role="main">
 <p role="heading" aria-level="1">souk</p>
+<div role="alert">
 ${paragraphs(notBegun)}</div>
+</div>
 <noscript>
 <main>
 <h1>souk</h1>

@@ -1,7 +1,9 @@
 /** What pages follow while they are open, and what becomes of what was asked, said or typed when they change. */
 import { expect } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
+import { approved } from '../support/kyb.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
 import { untilThere } from '../support/visit.ts'
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 50 }) }) })
@@ -242,4 +244,40 @@ test('the home of a shop comes without the library that draws, until one points 
   await visitor.page.command('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y })
   await visitor.until(`document.querySelector('.plot .drawing canvas') !== null`, 'the plot that one points at')
   expect(visitor.requests().filter((one) => one.includes('/console/assets/') && !before.has(one))).toHaveLength(1)
+})
+
+test('a page that stays open shows that its shop was suspended, restored, went live, and what one may there by now', async ({
+  open,
+  app,
+}) => {
+  const [selling, operator] = [await sellingIn(app), await app.superAdmin()]
+  await approved(app, selling, operator)
+  const manager = await staffOf(app, selling, 'MANAGER')
+  const at = `s/${selling.shop.name}`
+  const [owner, beside] = [await open({ as: selling, at: `${at}/settings/keys` }), await open({ as: manager, at })]
+  await owner.text('Test mode: no real money')
+  for (const visitor of [owner, beside]) await untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  const shopIs = (status: string) =>
+    app.call('PATCH', `/admin/shops/${selling.shop.id}`, { token: operator.token, body: { status } }).then((answer) => ok(answer))
+  await shopIs('SUSPENDED')
+  await owner.text('This shop is suspended')
+  await beside.text('This shop is suspended')
+  await shopIs('KYB_VERIFIED')
+  await owner.until(`!document.body.innerText.includes('This shop is suspended')`, 'a shop that is restored')
+  const live = ok(await app.call('POST', '/shops/v2/go-live', { token: selling.token })).body
+  for (const visitor of [owner, beside])
+    await visitor.until(`!document.body.innerText.includes('Test mode: no real money')`, 'a shop that is live')
+  await owner.text(live.publishableKey)
+
+  // Whose role changes is let in anew, which is what ends the stream.
+  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
+  await beside.reload()
+  await beside.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')
+  await beside.there('Shipping', { role: 'link' })
+  ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'READ_ONLY' } }))
+  await beside.page.evaluate('cut()')
+  await beside.until(
+    `![...document.querySelectorAll('nav a')].some(({ innerText }) => innerText.includes('Shipping'))`,
+    'the menu of a reader',
+  )
 })

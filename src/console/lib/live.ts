@@ -4,6 +4,7 @@ import { createParser } from 'eventsource-parser'
 import { useEffect, useRef } from 'preact/hooks'
 import { accessToken, session, standing } from './session.ts'
 import { shop, shopName } from './shop.ts'
+import { readShops } from './shops.ts'
 import { checkVersion } from './version.ts'
 
 export type Happened = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
@@ -103,6 +104,8 @@ function follow(path: string, shopId: string | undefined): () => void {
       await once()
       if (stopped) return
       void checkVersion()
+      // It may have ended because they may do something else now, or nothing any more.
+      void readShops()
       await paused(pause * (0.5 + Math.random()))
       pause = Math.min(pause * 2, longestPauseMs)
     }
@@ -124,6 +127,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
 }
 
 const tell = (happened: Happened) => {
+  if (happened.event === 'resync' || happened.event.startsWith('shop.')) void readShops()
   for (const listener of [...listeners]) listener(happened)
 }
 

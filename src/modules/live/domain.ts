@@ -7,7 +7,7 @@ import { pick } from '../../lib/records.ts'
 export type LiveRow = typeof liveEvents.$inferSelect
 type AuditRow = typeof auditLog.$inferSelect
 
-/** Who may be told: whoever reads orders, whoever reads the catalog, operators. */
+/** Who may be told: whoever reads orders, which all of a shop do; whoever reads the catalog; operators. */
 export type Audience = 'orders' | 'catalog' | 'operators'
 
 /** What is told, of a shop or, where `shopId` is null, of the instance. */
@@ -133,6 +133,15 @@ export function auditTold({ action, subject, shopId, at }: Pick<AuditRow, 'actio
   const name = operatorWords[action] ?? (isWaitedFor ? action : undefined)
   if (name === undefined) return undefined
   return { name, shopId: null, audience: 'operators', data: { subject, shopId, at: new Date(at).toISOString() } }
+}
+
+/** What becomes of the shop itself, by the names of the audit trail. */
+export const shopEventNames = ['shop.changed', 'shop.verified', 'shop.went_live', 'shop.suspended', 'shop.restored'] as const
+
+/** What a shop is told by the trail: that it is another than it was. */
+export function shopTold({ action, subject, at }: Pick<AuditRow, 'action' | 'subject' | 'at'>): LiveEvent | undefined {
+  const name = shopEventNames.find((one) => one === action)
+  return name && { name, shopId: subject, audience: 'orders', data: { shopId: subject, at: new Date(at).toISOString() } }
 }
 
 /** A variant whose stock was changed by hand. */

@@ -10,7 +10,7 @@ export type Viewer = {
   readonly shopId: string | undefined
   /** Of the account, or of the key. */
   readonly accountId: string
-  /** False: orders alone. */
+  /** False: orders, and the shop itself, alone. */
   readonly seesCatalog: boolean
 }
 

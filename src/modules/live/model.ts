@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { Instant, integer, MoneySchema, nullable, oneOf } from '../../http/schema.ts'
 import { orderPaymentStatuses, orderStatuses } from '../order/domain.ts'
-import { orderEventName, orderEventTypes } from './domain.ts'
+import { orderEventName, orderEventTypes, shopEventNames } from './domain.ts'
 
 type Words = [string, ...string[]]
 const Id = t.Optional(
@@ -86,6 +86,12 @@ const shopEvents = [
     }),
     'ImportFinishedEvent',
     'An import has ended. The answer of its request has the errors by row',
+  ),
+  eventOf(
+    [...shopEventNames],
+    t.Object({ shopId: t.String(), ...at }),
+    'ShopEvent',
+    'The shop itself is another than it was: its facts were changed, or it was verified, went live, was suspended or restored. For every role, and the secret key',
   ),
 ] as const
 

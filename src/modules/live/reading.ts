@@ -6,6 +6,7 @@ import {
   rowTold,
   salesTold,
   shopShut,
+  shopTold,
   stockOfOrder,
   stockTold,
   variantChanged,
@@ -38,7 +39,7 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
     store.auditRows(idsOf('audit_log')),
     store.liveRows(idsOf('live_events')),
   ])
-  const events = new Map<string, LiveEvent>()
+  const events = new Map<string, LiveEvent[]>()
   /** By row, whose stock it changed. */
   const orders = new Map<string, Because & { orderId: string }>()
   const byHand = new Map<string, Because & { variantId: string }>()
@@ -51,7 +52,7 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
       soldAt = Math.max(soldAt, row.at)
     }
     if (!hears(row.shopId)) continue
-    events.set(row.id, orderTold(row))
+    events.set(row.id, [orderTold(row)])
     if (changesStock(row)) orders.set(row.id, { orderId: row.orderId, at: row.at })
   }
   for (const row of auditRows) {
@@ -59,18 +60,18 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
     if (isShut !== undefined) shut.push(isShut)
     const variantId = variantChanged(row)
     if (variantId !== undefined && row.shopId !== null && hears(row.shopId)) byHand.set(row.id, { variantId, at: row.at })
-    const told = operators ? auditTold(row) : undefined
-    if (told) events.set(row.id, told)
+    const told = [shopTold(row), operators ? auditTold(row) : undefined].filter((event) => event !== undefined)
+    if (told.length > 0) events.set(row.id, told)
   }
   for (const row of liveRows) {
     if (row.shopId === null ? !operators : !hears(row.shopId)) continue
     const orderId = row.data['orderId']
-    if (row.name !== stockOfOrder) events.set(row.id, rowTold(row))
+    if (row.name !== stockOfOrder) events.set(row.id, [rowTold(row)])
     else if (typeof orderId === 'string') orders.set(row.id, { orderId, at: row.at })
   }
   const stock = await stockEvents(store, page, orders, byHand)
   const told = page.pieces.flatMap(({ rows, place }) => {
-    const all = rows.flatMap(({ id }) => [...(events.has(id) ? [events.get(id) as LiveEvent] : []), ...(stock.get(id) ?? [])])
+    const all = rows.flatMap(({ id }) => [...(events.get(id) ?? []), ...(stock.get(id) ?? [])])
     const heard = all.filter((event) => event.shopId === null || hears(event.shopId))
     return heard.length > 0 ? [{ events: heard, place }] : []
   })

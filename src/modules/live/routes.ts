@@ -32,7 +32,7 @@ export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>
         detail: {
           'x-resumable': true,
           summary: 'What happens in the shop, as it happens',
-          description: `${howItGoes}\n\nStaff who only send orders (FULFILMENT) are told of orders alone. 20 streams of an account or a key and 100 of a shop may be open in a process, else 429; 503 while too many of shops are open in all, or the server stops.`,
+          description: `${howItGoes}\n\nStaff who only send orders (FULFILMENT) are told of orders, and of the shop itself, alone. 20 streams of an account or a key and 100 of a shop may be open in a process, else 429; 503 while too many of shops are open in all, or the server stops.`,
         } as object,
       },
     )

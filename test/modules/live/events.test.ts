@@ -210,6 +210,36 @@ describe('what a shop is told', () => {
   })
 })
 
+test('everybody in a shop is told when it is another than it was, and nobody of another shop is', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  const sends = await staffOf(app, shop, 'FULFILMENT')
+  const stream = await streamIn(app, '/v2/events', { token: sends.token })
+  const beside = await streamIn(app, '/v2/events', { token: other.token })
+  const ofOperators = await streamIn(app, '/admin/events', { token: operator.token })
+  ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: 'Renamed' } }))
+  await approved(app, shop, operator)
+  ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token }))
+  await caughtUp(app, stream, beside, ofOperators)
+  expect(names(stream)).toEqual(['shop.changed', 'shop.verified', 'shop.went_live'])
+  expect(stream.told.map(({ data }) => data['shopId'])).toEqual([shop.shop.id, shop.shop.id, shop.shop.id])
+  const suspend = (status: string) => app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status } })
+  ok(await suspend('SUSPENDED'))
+  await app.deps.live.tickNow()
+  await stream.ended()
+  ok(await suspend('ACTIVE'))
+  const again = await streamIn(app, '/v2/events', { token: sends.token, lastEventId: stream.lastId() })
+  await caughtUp(app, again, beside, ofOperators)
+  expect([...names(stream).slice(3), ...names(again)]).toEqual(['shop.suspended', 'shop.restored'])
+  expect(names(beside)).toEqual([])
+  expect(names(ofOperators).filter((name) => name.startsWith('shop.'))).toEqual([
+    ...['shop.verified', 'shop.went_live', 'shop.suspended', 'shop.restored'],
+  ])
+  for (const one of [stream, again]) expectDocumented(one)
+  for (const one of [again, beside, ofOperators]) await one.close()
+})
+
 describe('what operators are told', () => {
   test('decisions about KYB, shops that are suspended, jobs that were asked for, and how many orders became sales', async () => {
     await using app = await testApp()

@@ -32,7 +32,7 @@ export default function Home() {
     () => takeAhead(Object.keys(query.of).length === 0 ? readsFirst : undefined),
   )
   // Of many orders at once it is enough to see some of the steps.
-  useLive(['order.*', 'stock.low'], overview.reload, () => true, 1_500)
+  useLive(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
   const error = overview.error.value
   // After an upgrade the past is counted first: souk says when to ask again.
   useEffect(() => {

@@ -43,7 +43,8 @@ export default function Keys() {
 
 function Publishable() {
   const name = shopName.value ?? ''
-  const found = useResource(name, (signal) =>
+  // A shop that goes live has other keys.
+  const found = useResource(`${name} ${shop.value?.mode}`, (signal) =>
     ok(api.GET('/shops/v2/public/name/{shopName}', { params: { path: { shopName: name } }, signal })),
   )
   return (

@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { api, ifMatch, ok, type Schema, versioned } from '../../lib/api.ts'
 import { type Draft, draftOf, fill, textsOf } from '../../lib/draft.ts'
 import { cohortName } from '../../lib/lending.ts'
+import { useLive } from '../../lib/live.ts'
 import { notify } from '../../lib/notices.ts'
 import { processorName } from '../../lib/processors.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
@@ -28,6 +29,7 @@ export default function Payments() {
     ok(api.GET('/checkout/{shopUrl}/payment-intent-resolver', { params: { path: { shopUrl: name } }, signal })),
   )
   const said = useResource('', read)
+  useLive(['shop.*'], resolved.reload)
   return (
     <Page title={w('title')} subtitle={w('subtitle')}>
       <Section title={w('offered')} hint={w('offeredHint')}>

@@ -3,9 +3,13 @@ import { decimalsOf } from '../../lib/money.ts'
 import { type Money, moneyText } from './amounts.ts'
 import { serverNow } from './clock.ts'
 import { shop } from './shop.ts'
-import { language } from './words.ts'
+import { comes, isKnown, language, locale } from './words.ts'
+import { wallOf } from './zoned.ts'
 
 export { type Money, moneyText, parseMoney } from './amounts.ts'
+
+/** Undefined where `Intl` says it itself. */
+const mongolian = isKnown || language !== 'mn' ? () => undefined : comes(() => import('./mongolian.ts'))
 
 const kept = <T>(make: (key: string) => T) => {
   const made = new Map<string, T>()
@@ -18,23 +22,28 @@ const kept = <T>(make: (key: string) => T) => {
   }
 }
 
+/** Made when it is asked for first: each takes some tenths of a millisecond. */
+const once = <T>(make: () => T) => {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
 const moneyFormat = kept((currency) => {
   const decimals = decimalsOf(currency)
   return numbers({ style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
 
-/** A sign such as US$ stays together in a text that goes from right to left. */
-const sign = language === 'ar' ? (text: string) => `\u2066${text}\u2069` : (text: string) => text
+/** A sign such as US$ stays together in a text that goes from right to left, and goes as its own letters do. */
+const sign = language === 'ar' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text
 
 /** An amount of minor units, exactly: it is formatted as a decimal text and never becomes a fraction. */
-export const money = ({ amount, currency }: Money): string =>
-  moneyFormat(currency)
-    .formatToParts(moneyText({ amount, currency }) as unknown as number)
-    .map(({ type, value }) => (type === 'currency' ? sign(value) : value))
-    .join('')
+export function money({ amount, currency }: Money): string {
+  const parts = moneyFormat(currency).formatToParts(moneyText({ amount, currency }) as unknown as number)
+  return mongolian()?.moneyInParts(parts, currency) ?? parts.map(({ type, value }) => (type === 'currency' ? sign(value) : value)).join('')
+}
 
-const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(language, options)
-// Those of the first screen are made while it is waited for: each takes some tenths of a millisecond.
+const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(locale, options)
+// Those of the first screen are made while it is waited for.
 const plain = numbers({})
 const ratio = numbers({ style: 'percent', maximumFractionDigits: 1 })
 const signed = numbers({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
@@ -46,12 +55,13 @@ export const percent = (value: number): string => ratio.format(value)
 export const percentChange = (value: number): string => signed.format(value)
 
 // Narrow: letters of the sign would be torn apart in texts from right to left.
-const dollars = kept((currency) => numbers({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' }))
+const dollars = once(() => numbers({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' }))
 /** Dollars as a number of the API's `…Usd` fields. */
-export const usd = (value: number): string => dollars('USD').format(value)
+export const usd = (value: number): string => mongolian()?.moneyInParts(dollars().formatToParts(value), 'USD') ?? dollars().format(value)
 
-/** Hundredths of a percent, as it is typed: 1250 is `12.5`. */
-export const percentOfBps = (bps: number): string => numbers({ style: 'percent', maximumFractionDigits: 2 }).format(bps / 10_000)
+const hundredths = once(() => numbers({ style: 'percent', maximumFractionDigits: 2 }))
+/** Hundredths of a percent: 1250 is 12.5 %. */
+export const percentOfBps = (bps: number): string => hundredths().format(bps / 10_000)
 
 /** By which clock moments are shown and typed: the shop's, where the page is about one; else the browser's. */
 export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -60,22 +70,33 @@ export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeForma
 const dated = (options: Intl.DateTimeFormatOptions) =>
   kept((timeZone) => {
     try {
-      return new Intl.DateTimeFormat(language, { ...options, timeZone })
+      return new Intl.DateTimeFormat(locale, { ...options, timeZone })
     } catch {
-      return new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' })
+      return new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
     }
   })
 const moments = dated({ dateStyle: 'medium', timeStyle: 'short' })
 const days = dated({ dateStyle: 'medium' })
 const daysAnywhere = days('UTC')
 /** A moment of the API, with its time. */
-export const moment = (iso: string): string => moments(timeZone()).format(new Date(iso))
+export const moment = (iso: string): string =>
+  mongolian()?.momentText(wallOf(Date.parse(iso), timeZone())) ?? moments(timeZone()).format(new Date(iso))
 /** The day of a moment, by that clock. */
-export const dayOf = (iso: string): string => days(timeZone()).format(new Date(iso))
+export const dayOf = (iso: string): string =>
+  mongolian()?.dayText(wallOf(Date.parse(iso), timeZone())) ?? days(timeZone()).format(new Date(iso))
 /** A day of the API, `2026-11-23`, which is one everywhere. */
-export const day = (text: string): string => daysAnywhere.format(new Date(`${text}T00:00:00Z`))
+export function day(text: string): string {
+  const at = new Date(`${text}T00:00:00Z`)
+  return mongolian()?.dayText(wallOf(at.getTime(), 'UTC')) ?? daysAnywhere.format(at)
+}
+const shortDays = once(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
+/** The same without its year. */
+export function shortDay(text: string): string {
+  const at = new Date(`${text}T00:00:00Z`)
+  return mongolian()?.shortDayText(wallOf(at.getTime(), 'UTC')) ?? shortDays().format(at)
+}
 
-const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
+const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
 const steps = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -85,15 +106,21 @@ const steps = [
 export function ago(iso: string, now: number = serverNow()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000
   const [unit, size] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
-  return relative(language).format(Math.round(seconds / size), unit)
+  const away = Math.round(seconds / size)
+  return mongolian()?.agoText(away, unit, number) ?? relative().format(away, unit)
 }
 
 const spans = kept((unit) => numbers({ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }))
+const tenths = once(() => numbers({ maximumFractionDigits: 1 }))
+function span(value: number, unit: string): string {
+  const word = mongolian()?.units[unit]
+  return word === undefined ? spans(unit).format(value) : `${tenths().format(value)} ${word}`
+}
 /** How long something took. */
 export function duration(ms: number): string {
-  if (ms < 1_000) return spans('millisecond').format(Math.round(ms))
-  if (ms < 120_000) return spans('second').format(ms / 1_000)
-  return ms < 7_200_000 ? spans('minute').format(ms / 60_000) : spans('hour').format(ms / 3_600_000)
+  if (ms < 1_000) return span(Math.round(ms), 'millisecond')
+  if (ms < 120_000) return span(ms / 1_000, 'second')
+  return ms < 7_200_000 ? span(ms / 60_000, 'minute') : span(ms / 3_600_000, 'hour')
 }
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
@@ -101,15 +128,5 @@ const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 export function bytes(size: number): string {
   const step = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3))
   const unit = units[step] ?? 'byte'
-  return spans(unit).format(size / 1000 ** step)
-}
-
-const regions = kept((language) => new Intl.DisplayNames(language, { type: 'region' }))
-/** A country by its code, in the reader's language. */
-export const country = (code: string): string => {
-  try {
-    return regions(language).of(code) ?? code
-  } catch {
-    return code
-  }
+  return span(size / 1000 ** step, unit)
 }

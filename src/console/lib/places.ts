@@ -2,13 +2,13 @@
 import { countryCodes } from '../../lib/country-code.ts'
 import { currencies } from '../../lib/money.ts'
 import type { Choice } from './choice.ts'
-import { country } from './format.ts'
+import { country, currencyName } from './names.ts'
 import { plain } from './plain.ts'
-import { language } from './words.ts'
+import { locale } from './words.ts'
 
 type Option = readonly [value: string, text: string]
 
-const byText = new Intl.Collator(language)
+const byText = new Intl.Collator(locale)
 const sorted = (options: readonly Option[]): readonly Option[] => [...options].sort((a, b) => byText.compare(a[1], b[1]))
 
 let countries: readonly Option[] | undefined
@@ -28,10 +28,7 @@ export async function findCountries(q: string): Promise<readonly Choice[]> {
 }
 
 /** Every currency that souk knows, by its code, with its name. */
-export function currencyOptions(): readonly Option[] {
-  const names = new Intl.DisplayNames(language, { type: 'currency' })
-  return currencies.map((code) => [code, `${code} · ${names.of(code) ?? code}`])
-}
+export const currencyOptions = (): readonly Option[] => currencies.map((code) => [code, `${code} · ${currencyName(code)}`])
 
 /** @param present the one that is there, in case this browser lists it under another name */
 export function timeZoneOptions(present: string): readonly Option[] {

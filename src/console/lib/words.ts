@@ -30,12 +30,20 @@ export function chooseLanguage(tag: Language): void {
   location.replace(address)
 }
 
+/**
+ * Whether this browser's `Intl` knows the language. Chromium's knows no Mongolian, and takes that of the machine in its place: what `Intl` is to
+ * say in it is said by lib/mongolian.ts, and where that has no word, as in English.
+ */
+export const isKnown = Intl.DateTimeFormat.supportedLocalesOf(language).length > 0
+/** The language to ask `Intl` for. */
+export const locale = isKnown ? language : 'en'
+
 /** A text with `{name}` where a value goes; or several by number, which `n` decides. */
 export type Message = string | ({ readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>)
 export type Values = Readonly<Record<string, string | number>>
 
-const plurals = new Intl.PluralRules(language)
-const numbers = new Intl.NumberFormat(language)
+const plurals = new Intl.PluralRules(locale)
+const numbers = new Intl.NumberFormat(locale)
 
 export function said(message: Message, values: Values = {}): string {
   const text = typeof message === 'string' ? message : (message[plurals.select(Number(values['n']))] ?? message.other)
@@ -52,23 +60,20 @@ type Loaders<Words> = { readonly en: () => Promise<{ default: Words }> } & {
   readonly [Tag in Exclude<Language, 'en'>]: () => Promise<{ default: Translation<Words> }>
 }
 
-/** Loads each catalog that is not there yet: it begins to come as soon as somebody imports it. */
+/** Loads what is not there yet: it begins to come as soon as somebody imports it. */
 const coming = new Set<() => Promise<void>>()
 
-/** Resolves when every catalog that was imported so far is there; one that could not be loaded is asked for again. @throws where one cannot be */
+/** Resolves when all that comes with the files imported so far is there; what could not be loaded is asked for again. @throws where it cannot be */
 export const wordsLoaded = (): Promise<unknown> => Promise.all([...coming].map((load) => load()))
 
-/**
- * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once `wordsLoaded` used as `w('title')`, `w('items', { n: 3 })`.
- * The English one says which texts there are; another that lacks one does not compile.
- */
-export function catalog<Words extends Readonly<Record<string, Message>>>(loaders: Loaders<Words>) {
-  let words: Readonly<Record<keyof Words, Message>> | undefined
+/** What a file needs of another that is not for everybody: there once `wordsLoaded`. @returns it, or undefined until then */
+export function comes<T>(loader: () => Promise<T>): () => T | undefined {
+  let here: T | undefined
   let loading: Promise<void> | undefined
   const load = () => {
-    loading ??= loaders[language]().then(
-      (module) => {
-        words = module.default
+    loading ??= loader().then(
+      (loaded) => {
+        here = loaded
         coming.delete(load)
       },
       (error) => {
@@ -80,11 +85,20 @@ export function catalog<Words extends Readonly<Record<string, Message>>>(loaders
   }
   coming.add(load)
   load().catch(() => undefined)
+  return () => here
+}
+
+/**
+ * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once `wordsLoaded` used as `w('title')`, `w('items', { n: 3 })`.
+ * The English one says which texts there are; another that lacks one does not compile.
+ */
+export function catalog<Words extends Readonly<Record<string, Message>>>(loaders: Loaders<Words>) {
+  const loaded = comes<{ default: Readonly<Record<keyof Words, Message>> }>(loaders[language])
   const w = (key: keyof Words & string, values?: Values): string => {
-    const message = words?.[key]
+    const message = loaded()?.default[key]
     return message === undefined ? '' : said(message, values)
   }
   /** Whether there is such a text, for keys that come from outside, such as states. */
-  w.has = (key: string): key is keyof Words & string => words !== undefined && Object.hasOwn(words, key)
+  w.has = (key: string): key is keyof Words & string => Object.hasOwn(loaded()?.default ?? {}, key)
   return w
 }

@@ -1,6 +1,6 @@
 /** Moments as the clock on the wall of a time zone shows them, for fields of the kind `datetime-local`. */
 
-type Wall = { year: number; month: number; day: number; hour: number; minute: number }
+export type Wall = { year: number; month: number; day: number; hour: number; minute: number }
 
 const made = new Map<string, Intl.DateTimeFormat>()
 /** In UTC where this browser knows no such zone, as moments are shown then. */
@@ -19,7 +19,8 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   return fresh
 }
 
-function wallOf(at: number, zone: string): Wall {
+/** What that clock shows at a moment. */
+export function wallOf(at: number, zone: string): Wall {
   const parts = Object.fromEntries(
     clockOf(zone)
       .formatToParts(at)

@@ -1,7 +1,7 @@
 /** Postal addresses, as they are shown and typed. */
 import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../lib/api.ts'
-import { country } from '../lib/format.ts'
+import { country } from '../lib/names.ts'
 import { countryOptions } from '../lib/places.ts'
 import { c } from '../lib/words/common.ts'
 import { SelectField, TextField } from './fields.tsx'

@@ -1,12 +1,11 @@
 /** Draws by uPlot; loaded when there is something to draw. */
 import uPlot from 'uplot'
-import { language } from '../lib/words.ts'
+import { shortDay } from '../lib/format.ts'
 
 /** Values a day, one each; null where there is none. */
 export type Series = { readonly name: string; readonly values: readonly (number | null)[] }
 
 const heightPx = 180
-const dayLabels = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const colours = ['--series-1', '--series-2', '--series-3'] as const
 
 const labelFont = '12px system-ui, sans-serif'
@@ -45,8 +44,7 @@ export function draw(
             stroke: colour('--soft'),
             grid: { show: false },
             ticks: { show: false },
-            values: (_, at) =>
-              at.map((one) => (Number.isInteger(one) && dates[one] ? dayLabels.format(new Date(`${dates[one]}T00:00:00Z`)) : '')),
+            values: (_, at) => at.map((one) => (Number.isInteger(one) && dates[one] ? shortDay(dates[one]) : '')),
             font: labelFont,
           },
           {
@@ -76,7 +74,7 @@ export function draw(
               tip.hidden = date === undefined
               if (date === undefined || idx == null) return
               const figures = series.map(({ name, values }) => `${name}: ${values[idx] == null ? '–' : format(values[idx])}`)
-              tip.textContent = [dayLabels.format(new Date(`${date}T00:00:00Z`)), ...figures].join('  ·  ')
+              tip.textContent = [shortDay(date), ...figures].join('  ·  ')
               tip.style.insetInlineStart = `${Math.max(0, Math.min((isRtl ? place.clientWidth - (left ?? 0) : (left ?? 0)) - 40, place.clientWidth - 220))}px`
             },
           ],

@@ -2,16 +2,16 @@ import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, pathWith, Refused, type Schema, versioned } from '../../lib/api.ts'
-import { country } from '../../lib/format.ts'
 import { cohortName, l } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
+import { country } from '../../lib/names.ts'
 import { notify, showProblem } from '../../lib/notices.ts'
 import { useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { myId } from '../../lib/session.ts'
 import { net } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
-import { language } from '../../lib/words.ts'
+import { locale } from '../../lib/words.ts'
 import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Cancel } from '../../ui/cancel.tsx'
@@ -222,6 +222,6 @@ function Filed({ of }: { of: Kyb }) {
   )
 }
 
-const shares = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 6 })
+const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 6 })
 /** A share, which is in percent, with all the decimals that it may have. */
 const percentOfShare = (share: number): string => shares.format(share / 100)

@@ -1,11 +1,13 @@
 /** Methods in words. */
-import { country, money, number } from '../../lib/format.ts'
-import { language } from '../../lib/words.ts'
+import { money, number } from '../../lib/format.ts'
+import { country } from '../../lib/names.ts'
+import { isKnown, locale } from '../../lib/words.ts'
 import type { Method } from './methods.domain.ts'
 import { w } from './words.ts'
 
 const named = 4
-const list = new Intl.ListFormat(language, { type: 'conjunction', style: 'short' })
+// Where the browser does not know the language it is Mongolian, which has a comma before the last one, too.
+const list = new Intl.ListFormat(locale, { type: isKnown ? 'conjunction' : 'unit', style: 'short' })
 
 const namesOf = (codes: readonly string[]): string =>
   codes.length > named

@@ -1,6 +1,6 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { country } from '../../lib/format.ts'
 import { cohortName } from '../../lib/lending.ts'
+import { country } from '../../lib/names.ts'
 import { usePolling } from '../../lib/poll.ts'
 import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'

@@ -1,6 +1,6 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
-import { country } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
+import { country } from '../../lib/names.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'

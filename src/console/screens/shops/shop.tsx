@@ -1,7 +1,7 @@
 import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, pathWith, type Schema, versioned } from '../../lib/api.ts'
-import { country } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
+import { country } from '../../lib/names.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'

@@ -1,0 +1,17 @@
+/** Names of countries and currencies in the reader's language. */
+import { comes, isKnown, language, locale } from './words.ts'
+
+const mongolian = isKnown || language !== 'mn' ? () => undefined : comes(() => import('./mongolian-names.ts'))
+const [regions, currencies] = [new Intl.DisplayNames(locale, { type: 'region' }), new Intl.DisplayNames(locale, { type: 'currency' })]
+
+/** A country by its code; the code where nobody knows it. */
+export function country(code: string): string {
+  try {
+    return mongolian()?.countries[code] ?? regions.of(code) ?? code
+  } catch {
+    return code
+  }
+}
+
+/** A currency by its code. */
+export const currencyName = (code: string): string => mongolian()?.currencies[code] ?? currencies.of(code) ?? code

@@ -1,0 +1,59 @@
+/** What a browser says by itself in the languages of the console: amounts, days, countries. */
+import { expect } from 'bun:test'
+import { consoleTests, type InConsole } from '../support/console-tests.ts'
+import { sellingIn } from '../support/selling.ts'
+
+const { test } = consoleTests()
+type Visitor = Awaited<ReturnType<InConsole<undefined>['open']>>
+
+/** Chooses a language, which begins the page anew. */
+async function speaks(visitor: Visitor, name: string, tag: string): Promise<void> {
+  await visitor.fill('Language', name)
+  await visitor.until(`document.documentElement.lang === '${tag}' && document.querySelector('main h1') !== null`, `the page in ${name}`)
+  await visitor.settled()
+}
+const shown = async (visitor: Visitor): Promise<string> =>
+  String(await visitor.page.evaluate(`document.querySelector('main').innerText`)).replaceAll('\u00a0', ' ')
+
+test('in Mongolian days, amounts and countries are Mongolian, in a browser also that does not know the language', async ({ open, app }) => {
+  const shop = await sellingIn(app, { currency: 'MNT' })
+  const { id } = await shop.bought()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await speaks(visitor, 'Монгол', 'mn')
+  expect(await shown(visitor)).toMatch(/₮ [\d,]+\.\d\d/)
+  await visitor.go(`s/${shop.shop.name}/orders/${id}`)
+  await visitor.until(`document.querySelector('main h1')?.innerText.includes('1')`, 'the order')
+  await visitor.settled()
+  const order = await shown(visitor)
+  expect(order).toMatch(/20\d\d оны \d+-р сарын \d+ \d\d:\d\d/)
+  expect(order).not.toMatch(/MNT|\b(AM|PM|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b/)
+  await visitor.go(`s/${shop.shop.name}/settings`)
+  await visitor.until(`document.querySelector('main').innerHTML.includes('Монгол төгрөг')`, 'the currency by its name')
+  expect(await visitor.page.evaluate(`document.querySelector('main').innerHTML.includes('Арабын Нэгдсэн Эмират Улс')`)).toBe(true)
+})
+
+test('in Arabic a sign stands beside its amount as its letters go: a dot behind them stays behind them', async ({ open, app }) => {
+  const shop = await sellingIn(app, { currency: 'KWD' })
+  await shop.bought()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await speaks(visitor, 'العربية', 'ar')
+  const place = (character: string) =>
+    visitor.page.evaluate(`(() => {
+      const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+      while (walker.nextNode()) {
+        const { data } = walker.currentNode
+        const sign = data.indexOf('د.ك.')
+        if (sign < 0) continue
+        const range = document.createRange()
+        const at = sign + ${JSON.stringify({ first: 0, dot: 3 })}[${JSON.stringify(character)}]
+        range.setStart(walker.currentNode, at)
+        range.setEnd(walker.currentNode, at + 1)
+        return range.getBoundingClientRect().x
+      }
+    })()`) as Promise<number>
+  const [first, dot] = [await place('first'), await place('dot')]
+  // From right to left, the last is the furthest to the left.
+  expect(dot).toBeLessThan(first)
+})

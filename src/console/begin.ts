@@ -3,12 +3,13 @@
  * way. It sees where those cannot be loaded or run, too. Where it does not come itself, or late, they do without it (lib/session.ts).
  */
 {
-  // Pictures and styles tell of themselves here as well. Of a page that has drawn itself there is nothing to show by then.
-  const note = ({ target }: Event) => {
-    if (target === window || (target instanceof HTMLScriptElement && target.type === 'module'))
-      document.documentElement.classList.add('cannot-begin')
+  // The page runs that script itself; whoever imports it as well gets the same one, or why it is none, which stays for whoever looks for it.
+  const script = document.currentScript?.dataset['then']
+  const say = (cause: unknown): never => {
+    document.documentElement.classList.add('cannot-begin')
+    throw cause
   }
-  addEventListener('error', note, { capture: true })
+  if (script) void import(script).catch(say)
 
   const giveUp = new AbortController()
   const headers = { 'content-type': 'application/json' }

@@ -11,6 +11,7 @@ test('a secret that is shown once, and keys that are typed, are not in the page 
   const html = (text: string) => visitor.page.evaluate(`document.documentElement.outerHTML.includes('${text}')`)
   const values = () => visitor.page.evaluate(`[...document.querySelectorAll('input')].map(({ value }) => value).join(' ')`)
   async function left(): Promise<void> {
+    visitor.sessionEnds()
     clock.advance(3 * 3_600_000)
     await visitor.page.evaluate(`{ const right = Date.now; Date.now = () => right.call(Date) + ${3 * 3_600_000} }`)
     await visitor.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)

@@ -101,6 +101,7 @@ test('a page whose files do not come, or do not run, says so in every language, 
   }
   await command('Network.setCacheDisabled', { cacheDisabled: true })
   visitor.expects(/^GET \/console\/assets\/\S+\.js inspector/)
+  visitor.expects(/Failed to fetch dynamically imported module/)
   const reload = async (...urls: string[]) => {
     await command('Network.setBlockedURLs', { urls: urls.map((url) => `*${new URL(url).pathname}`) })
     await evaluate('globalThis.isBefore = true')
@@ -177,4 +178,32 @@ test('who is there is asked without the lock over all tabs where the browser ref
     await visitor.reload()
     await visitor.heading('Orders')
   }
+})
+
+test('a screen that keeps one waiting shows that it is on its way, and says so where it never comes', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.settled()
+  const { command, evaluate, events } = visitor.page
+  await command('Fetch.enable', { patterns: [{ urlPattern: '*/console/assets/*.js' }] })
+  const held = () => events.filter(({ method }) => method === 'Fetch.requestPaused')
+  await visitor.press('Discounts')
+  await visitor.until(`document.querySelector('.coming.on') !== null`, 'a sign that it is on its way')
+  for (const { params } of held()) await command('Fetch.continueRequest', { requestId: params['requestId'] })
+  await command('Fetch.disable')
+  await visitor.heading('Discounts')
+  expect(await evaluate(`document.querySelector('.coming.on')`)).toBeNull()
+
+  // Its time is up at once, as it would be in the end; and it has begun anew for that already.
+  await evaluate(`{
+    sessionStorage.setItem('souk-console-reloaded', Date.now())
+    const before = globalThis.setTimeout
+    globalThis.setTimeout = (then, ms, ...more) => before(then, ms === 20_000 ? 500 : ms, ...more)
+  }`)
+  await command('Fetch.enable', { patterns: [{ urlPattern: '*/console/assets/*.js' }] })
+  await visitor.press('Gift cards')
+  await visitor.text('souk does not answer')
+  await command('Fetch.disable')
+  await visitor.press('Try again', { role: 'button' })
+  await visitor.heading('Gift cards')
 })

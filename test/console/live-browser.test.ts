@@ -276,6 +276,7 @@ test('a page that stays open shows that its shop was suspended, restored, went l
   await beside.there('Shipping', { role: 'link' })
   ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'READ_ONLY' } }))
   await beside.page.evaluate('cut()')
+  await beside.page.evaluate('mend()')
   await beside.until(
     `![...document.querySelectorAll('nav a')].some(({ innerText }) => innerText.includes('Shipping'))`,
     'the menu of a reader',

@@ -46,7 +46,7 @@ describe('the page', () => {
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
     expect(page).toMatch(/<link rel="stylesheet" href="\/console\/assets\/index-[a-z0-9]+\.css">/)
     const at = (name: string) => `"/console/assets/${name}-[a-z0-9]+\\.js"`
-    expect(page).toMatch(new RegExp(`<script async src=${at('begin')}></script>`))
+    expect(page).toMatch(new RegExp(`<script async src=${at('begin')} data-then=${at('index')}></script>`))
     expect(page).toMatch(new RegExp(`<script async type="module" src=${at('index')}></script>`))
     expect(page).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/i)
   })
@@ -258,7 +258,7 @@ describe('what is bundled', () => {
     const begin = new TextDecoder().decode(files.get(entry.begin)?.body as Uint8Array)
     expect(begin).toContain('/console/session')
     // It is run as no module is.
-    expect(begin).not.toMatch(/\b(import|export)\b/)
+    expect(begin).not.toMatch(/\b(import(?!\()|export)\b/)
     expect(begin.length).toBeLessThan(600)
     const first = [entry.script, ...entry.preloads, ...entry.styles].map((name) => files.get(name)?.encoded?.br as Uint8Array)
     expect(first.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(60_000)

@@ -87,6 +87,7 @@ test('a machine that slept for three hours asks for the password, and keeps what
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
   await visitor.keyFill('Title', 'Before the night')
+  visitor.sessionEnds()
   clock.advance(3 * hourMs)
   // The clock on the wall goes on while it sleeps, the steady one stands still.
   await visitor.page.evaluate(`{ const right = Date.now; Date.now = () => right.call(Date) + ${3 * hourMs} }`)

@@ -120,3 +120,36 @@ test('a form that begins anew with what it saved holds its fields meanwhile, and
   expect(ok(await selling.get(`/product-v2/${product}`)).body.title).toBe('First')
   expect(ok(await selling.get(`/v2/orders/drafts/${draft}`)).body.note).toBe('First')
 })
+
+test('who would leave while it is being sent is told so; once it is done nothing is asked any more', async ({
+  open,
+  data: { selling },
+}) => {
+  const at = `s/${selling.shop.name}`
+  const blog = ok(await selling.post('/blogs', { title: 'Slow', bodyHtml: '<p>Slow</p>' }), 201).body.id
+  const visitor = await open({ as: selling, at: `${at}/blog/${blog}` })
+  await visitor.fill('Title', 'Sent', { role: 'textbox' })
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Save', { role: 'button' })
+  await visitor.until(`document.querySelector('form[aria-busy=true]') !== null`, 'the save is under way')
+  await visitor.press('Customers', { role: 'link' })
+  await visitor.there('Leave without saving?', { role: 'dialog' })
+  await visitor.text('It is being sent right now')
+  await visitor.page.evaluate('letGo()')
+  await visitor.heading('Customers')
+  expect((await selling.get(`/blogs/${blog}`)).body).toMatchObject({ title: 'Sent' })
+
+  // A window closes by itself once it is done, and what was asked about it goes with it.
+  const { id, number } = await selling.bought()
+  await visitor.go(`${at}/orders/${id}?do=cancel`)
+  await visitor.there(/^Cancel order/, { role: 'dialog' })
+  await visitor.keyFill(/^Reason/, 'They called')
+  await visitor.page.evaluate(heldBack.replace('PATCH|PUT', 'POST'))
+  await visitor.keyPress('Cancel the order', { role: 'button' })
+  await visitor.key('Escape')
+  await visitor.there('Leave without saving?', { role: 'dialog' })
+  await visitor.page.evaluate('letGo()')
+  await visitor.until(`document.querySelector('dialog') === null`, 'no window any more')
+  await visitor.heading(new RegExp(String(number)))
+  expect((await selling.order(id)).status).toBe('CANCELLED')
+})

@@ -371,6 +371,8 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
      * What is expected and never comes is a complaint itself.
      */
     expects: (...patterns: readonly (RegExp | string)[]) => void expected.push(...patterns.map((pattern) => ({ pattern, met: false }))),
+    /** The session ends, or its token does: the stream of events may hear of that before anything else, or not. */
+    sessionEnds: () => void expected.push({ pattern: /^GET \/(v2|admin)\/events 401/, met: true }),
     /** Everything that went wrong, in words: policies broken, errors, failed requests, other origins asked. To be nothing. */
     complaints(): string[] {
       const all = complaintsOf(page, origin).filter((complaint) => !isExpected(complaint))

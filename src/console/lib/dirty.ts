@@ -1,19 +1,30 @@
 /** What somebody has typed and not sent yet: asked about before it is lost. */
-const held = new Set<symbol>()
+import { effect, signal } from '@preact/signals'
+
+const held = signal<ReadonlySet<symbol>>(new Set())
 
 /** All that does. */
-export const dirtyNow = (): ReadonlySet<symbol> => new Set(held)
+export const dirtyNow = (): ReadonlySet<symbol> => held.peek()
 
+const holdsAny = (of: ReadonlySet<symbol>, but?: ReadonlySet<symbol>) => [...of].some((one) => !but?.has(one))
 /** Whether anything on the page does. @param but besides these */
-export const isDirty = (but?: ReadonlySet<symbol>): boolean => [...held].some((one) => !but?.has(one))
+export const isDirty = (but?: ReadonlySet<symbol>): boolean => holdsAny(held.peek(), but)
+
+/** Calls back once nothing does any more. @returns ends that */
+export const whenClean = (but: ReadonlySet<symbol> | undefined, then: () => void): (() => void) =>
+  effect(() => {
+    if (!holdsAny(held.value, but)) queueMicrotask(then)
+  })
 
 /** It is to be lost: somebody was asked. */
-export const forgetDirty = (): void => held.clear()
+export function forgetDirty(): void {
+  held.value = new Set()
+}
 
 /** Says whether something here waits to be sent. */
 export function holdDirty(name: symbol, dirty: boolean): void {
-  if (dirty) held.add(name)
-  else held.delete(name)
+  const others = [...held.peek()].filter((one) => one !== name)
+  if (dirty !== held.peek().has(name)) held.value = new Set(dirty ? [...others, name] : others)
 }
 
 /** Before the browser closes or loads anew. */

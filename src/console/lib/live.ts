@@ -18,8 +18,8 @@ const listeners = new Set<Listener>()
 const beginsAfterMs = 300
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
-/** The server says something every 15 seconds, if only that it is there. */
-const silenceMaxMs = 50_000
+/** The server says something every 15 seconds, if only that it is there: whoever hears nothing for longer knows nothing, and later asks anew. */
+const silenceMs = { doubted: 22_000, ended: 50_000 }
 
 /** Where the last stream was, and when (`performance.now()`): it is the same place in another one, of another shop too. */
 let place = { id: '', at: Number.NEGATIVE_INFINITY }
@@ -38,22 +38,34 @@ function noteBeginning(): void {
 function follow(path: string, shopId: string | undefined): () => void {
   let stopped = false
   let pause = firstPauseMs
+  let isAgain = false
   let asking: AbortController | undefined
   let resume: (() => void) | undefined
 
   async function once(): Promise<void> {
     asking = new AbortController()
     const mine = asking
-    let silence = setTimeout(() => mine.abort(), silenceMaxMs)
+    let silence = setTimeout(() => mine.abort(), silenceMs.ended)
+    let doubt: ReturnType<typeof setTimeout> | undefined
+    const heard = () => {
+      isLive.value = true
+      clearTimeout(silence)
+      clearTimeout(doubt)
+      silence = setTimeout(() => mine.abort(), silenceMs.ended)
+      doubt = setTimeout(() => (isLive.value = false), silenceMs.doubted)
+    }
     try {
       const headers: Record<string, string> = { accept: 'text/event-stream', authorization: `Bearer ${await accessToken()}` }
       if (shopId) headers['x-shop-id'] = shopId
       if (place.id) headers['last-event-id'] = place.id
       const answer = await fetch(path, { headers, credentials: 'omit', signal: mine.signal })
+      // One ends also when somebody may do something else by now: what, is known once they are let in again, or are not.
+      if (isAgain && (answer.ok || answer.status === 403 || answer.status === 404)) void readShops()
+      isAgain = true
       // Refused for good, such as where the operator's screens are: asked again seldom.
       if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
       if (!answer.ok || !answer.body) return
-      isLive.value = true
+      heard()
       // Where nothing says from where it goes on, something may have happened between what was read and now.
       if (!place.id) tell({ id: '', event: 'resync', data: {} })
       const parser = createParser({
@@ -69,14 +81,14 @@ function follow(path: string, shopId: string | undefined): () => void {
       // Not `for await`: Safari's streams cannot.
       const reader = answer.body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader()
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
-        clearTimeout(silence)
-        silence = setTimeout(() => mine.abort(), silenceMaxMs)
+        heard()
         parser.feed(next.value)
       }
     } catch {
       // Away, or aborted: begun again below.
     } finally {
       clearTimeout(silence)
+      clearTimeout(doubt)
       isLive.value = false
       // What nobody reads any more is not to stay open.
       mine.abort()
@@ -104,8 +116,6 @@ function follow(path: string, shopId: string | undefined): () => void {
       await once()
       if (stopped) return
       void checkVersion()
-      // It may have ended because they may do something else now, or nothing any more.
-      void readShops()
       await paused(pause * (0.5 + Math.random()))
       pause = Math.min(pause * 2, longestPauseMs)
     }

@@ -26,12 +26,20 @@ export type Screen = {
   readonly component: ComponentType & { preload?: () => unknown }
 }
 
+/** For so long a screen is waited for; the browser itself gives up much later. */
+const comesWithinMs = 20_000
+
 /** Loads a screen when it is first shown, and the words that it imports; where it does not come, it says so, and can be asked for again. */
 export function screen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
-  const loading = async () => {
+  const whole = async () => {
     const module = await load()
     await wordsLoaded()
     return module
+  }
+  function loading(): ReturnType<typeof whole> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const impatience = setTimeout(() => reject(unanswered()), comesWithinMs)
+    return Promise.race([whole(), promise]).finally(() => clearTimeout(impatience))
   }
   /** Whether it failed before anybody was in, and nobody was shown that: then it is asked for again by itself, once. */
   let isUnseen = false

@@ -10,9 +10,11 @@ export const isOutdated = signal(false)
 
 let etag: string | undefined
 
+const pageMaxMs = 10_000
 /** What the server's page is called now; undefined where it does not answer. */
 async function pageNow(): Promise<string | undefined> {
-  const answer = await fetch('/console', { method: 'HEAD', cache: 'no-store', credentials: 'omit' }).catch(() => undefined)
+  const asking: RequestInit = { method: 'HEAD', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(pageMaxMs) }
+  const answer = await fetch('/console', asking).catch(() => undefined)
   return answer?.ok ? (answer.headers.get('etag') ?? undefined) : undefined
 }
 

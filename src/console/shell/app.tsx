@@ -13,7 +13,7 @@ import { screens } from '../screens.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { askToLeave, dropQuestion, Passing, Questions } from '../ui/dialog.tsx'
 import { Empty, Page } from '../ui/page.tsx'
-import { Frame } from './frame.tsx'
+import { Frame, screenComes, screenIsThere } from './frame.tsx'
 import { Door } from './login.tsx'
 import { s } from './words.ts'
 
@@ -110,7 +110,7 @@ function Inside() {
         </div>
       )}
       <ErrorBoundary>
-        <Router>
+        <Router onLoadStart={screenComes} onLoadEnd={screenIsThere}>
           {[
             ...screens.map((screen) => <Route key={screen.path} path={`/console${screen.path}`} component={guarded(screen)} />),
             // The last two are addresses that the page asks, and whoever opens them means the console.

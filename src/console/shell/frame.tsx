@@ -8,6 +8,7 @@ import { isLive } from '../lib/live.ts'
 import type { Group } from '../lib/screen.tsx'
 import { isOperator, logOut, shops } from '../lib/session.ts'
 import { rememberShop, shop } from '../lib/shop.ts'
+import { c } from '../lib/words/common.ts'
 import { chooseLanguage, type Language, language, languages } from '../lib/words.ts'
 import { Button } from '../ui/button.tsx'
 import { askToLeave } from '../ui/dialog.tsx'
@@ -20,6 +21,19 @@ const groups: readonly Group[] = ['day', 'catalog', 'people', 'content', 'money'
 
 /** On a phone the menu is opened; on a desk it is always there. */
 const isOpen = signal(false)
+
+/** Whether a screen that was asked for has not come yet, for longer than one waits without a sign. */
+const isComing = signal(false)
+const comesUnseenMs = 300
+let seen: ReturnType<typeof setTimeout> | undefined
+export function screenComes(): void {
+  seen ??= setTimeout(() => (isComing.value = true), comesUnseenMs)
+}
+export function screenIsThere(): void {
+  clearTimeout(seen)
+  seen = undefined
+  isComing.value = false
+}
 
 async function leave(): Promise<void> {
   if (!isDirty() || (await askToLeave())) await logOut()
@@ -117,6 +131,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
+        <div role="status" class={isComing.value ? 'coming on' : 'coming'}>
+          {isComing.value && <span class="unseen">{c('loading')}</span>}
+        </div>
         {shop.value?.status === 'SUSPENDED' && path.startsWith('/console/s/') && (
           <p class="test-mode" role="status">
             {s('suspended')}

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { dirtyNow, isDirty } from '../lib/dirty.ts'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { isChanging } from '../lib/api.ts'
+import { dirtyNow, isDirty, whenClean } from '../lib/dirty.ts'
 import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
@@ -105,9 +106,17 @@ export const dropQuestion = (): void => asked.value?.answer(undefined)
 /** Asks before what cannot be undone. Resolves with whether to do it. */
 export const confirm = async (question: Question): Promise<boolean> => (await choose(question)) === 'action'
 
-/** Asks before what was typed is lost. */
-export const askToLeave = (): Promise<boolean> =>
-  confirm({ title: c('leaveTitle'), body: <p>{c('leaveText')}</p>, action: c('leave'), otherwise: c('stay'), danger: true })
+/**
+ * Asks before what was typed is lost. Where it is saved meanwhile there is nothing to ask any more, and one goes.
+ * @param but what is not lost
+ */
+export async function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
+  const body = <p>{c(isChanging() ? 'leaveSending' : 'leaveText')}</p>
+  const chosen = confirm({ title: c('leaveTitle'), body, action: c('leave'), otherwise: c('stay'), danger: true })
+  const mine = asked.peek()
+  const stop = whenClean(but, () => asked.peek() === mine && mine?.answer('action'))
+  return chosen.finally(stop)
+}
 
 /** Where that is asked: once, in the shell. */
 export function Questions() {
@@ -130,10 +139,17 @@ export function Questions() {
 /** A form in a window over the page: what was typed is asked about before it is closed without being sent. */
 export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
   const [before] = useState(dirtyNow)
+  const isOver = useRef(false)
+  useLayoutEffect(
+    () => () => {
+      isOver.current = true
+    },
+    [],
+  )
   async function close() {
-    // What waits in the page behind it is not lost by that.
-    if (isDirty(before) && !(await askToLeave())) return
-    onClose()
+    // What waits in the page behind it is not lost by that. What was sent meanwhile has closed it itself.
+    if (isDirty(before) && !(await askToLeave(before))) return
+    if (!isOver.current) onClose()
   }
   return <Dialog {...rest} onClose={close} typing />
 }

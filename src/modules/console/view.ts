@@ -80,7 +80,7 @@ export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, v
 <meta name="theme-color" content="#14191b" media="(prefers-color-scheme: dark)">
 <meta name="souk:version" content="${version}">
 <title>souk</title>
-<script async src="${at(begin)}"></script>
+<script async src="${at(begin)}" data-then="${at(script)}"></script>
 <script async type="module" src="${at(script)}"></script>
 <link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
 ${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>

@@ -2,6 +2,7 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { readAhead } from './lib/ahead.ts'
 import { watchLeaving } from './lib/dirty.ts'
+import { watchFocus } from './lib/focus.ts'
 import { watchEvents } from './lib/live.ts'
 import { begin, standing, watchSession } from './lib/session.ts'
 import { noteShopOf } from './lib/shop.ts'
@@ -53,5 +54,6 @@ watchEvents()
 await Promise.race([isReady, new Promise((resume) => setTimeout(resume, blankMaxMs))])
 const root = document.getElementById('root')
 if (root) render(<App />, root)
+watchFocus()
 // What is said where none of this runs.
 document.querySelector('.not-begun')?.remove()

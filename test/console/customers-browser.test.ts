@@ -122,7 +122,7 @@ test('customers are imported: first what would happen, then it, with every row t
   await visitor.there('What was wrong', { role: 'region' })
   expect((await selling.get('/customer?email=amar@example.com')).body.total).toBe(0)
   expect(await visitor.axe()).toEqual([])
-  await visitor.press('Import 2 rows')
+  await visitor.press('Import 2 customers')
   await visitor.there('What happened', { role: 'region' })
   expect((await selling.get('/customer?email=amar@example.com')).body.data).toMatchObject([{ name: 'Amar One', acceptsMarketing: true }])
 })

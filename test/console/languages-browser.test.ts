@@ -33,27 +33,41 @@ test('in Mongolian days, amounts and countries are Mongolian, in a browser also 
   expect(await visitor.page.evaluate(`document.querySelector('main').innerHTML.includes('Арабын Нэгдсэн Эмират Улс')`)).toBe(true)
 })
 
+/** Where a character of a text is on the page, from the left: of the first place where the text stands. */
+const placeOf = (visitor: Visitor, text: string, character: number) =>
+  visitor.page.evaluate(`(() => {
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+      const at = walker.currentNode.data.indexOf(${JSON.stringify(text)})
+      if (at < 0 || walker.currentNode.parentElement.getClientRects().length === 0) continue
+      const range = document.createRange()
+      range.setStart(walker.currentNode, at + ${character})
+      range.setEnd(walker.currentNode, at + ${character} + 1)
+      return range.getBoundingClientRect().x
+    }
+  })()`) as Promise<number>
+
 test('in Arabic a sign stands beside its amount as its letters go: a dot behind them stays behind them', async ({ open, app }) => {
   const shop = await sellingIn(app, { currency: 'KWD' })
   await shop.bought()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
   await speaks(visitor, 'العربية', 'ar')
-  const place = (character: string) =>
-    visitor.page.evaluate(`(() => {
-      const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
-      while (walker.nextNode()) {
-        const { data } = walker.currentNode
-        const sign = data.indexOf('د.ك.')
-        if (sign < 0) continue
-        const range = document.createRange()
-        const at = sign + ${JSON.stringify({ first: 0, dot: 3 })}[${JSON.stringify(character)}]
-        range.setStart(walker.currentNode, at)
-        range.setEnd(walker.currentNode, at + 1)
-        return range.getBoundingClientRect().x
-      }
-    })()`) as Promise<number>
-  const [first, dot] = [await place('first'), await place('dot')]
   // From right to left, the last is the furthest to the left.
-  expect(dot).toBeLessThan(first)
+  expect(await placeOf(visitor, 'د.ك.', 3)).toBeLessThan(await placeOf(visitor, 'د.ك.', 0))
+})
+
+test('in Arabic the letters of a sign of another script stay in their order, wherever an amount stands', async ({ open, app }) => {
+  const operator = await app.superAdmin()
+  await (await sellingIn(app)).bought()
+  const visitor = await open({ as: operator, at: 'net' })
+  await visitor.until(`document.querySelector('main h1') !== null`, 'the page')
+  await speaks(visitor, 'العربية', 'ar')
+  for (const path of ['net', 'net/figures/gmv']) {
+    await visitor.go(path)
+    await visitor.until(`document.querySelector('main').innerText.includes('US$')`, 'amounts in dollars')
+    await visitor.settled()
+    const letters = await Promise.all([0, 1, 2].map((nth) => placeOf(visitor, 'US$', nth)))
+    expect([path, letters]).toEqual([path, [...letters].sort((a, b) => a - b)])
+  }
 })

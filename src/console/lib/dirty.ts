@@ -1,5 +1,5 @@
 /** What somebody has typed and not sent yet: asked about before it is lost. */
-import { effect, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 
 const held = signal<ReadonlySet<symbol>>(new Set())
 
@@ -10,11 +10,8 @@ const holdsAny = (of: ReadonlySet<symbol>, but?: ReadonlySet<symbol>) => [...of]
 /** Whether anything on the page does. @param but besides these */
 export const isDirty = (but?: ReadonlySet<symbol>): boolean => holdsAny(held.peek(), but)
 
-/** Calls back once nothing does any more. @returns ends that */
-export const whenClean = (but: ReadonlySet<symbol> | undefined, then: () => void): (() => void) =>
-  effect(() => {
-    if (!holdsAny(held.value, but)) queueMicrotask(then)
-  })
+/** The same for an effect, which is told when that is another. */
+export const isDirtyNow = (but?: ReadonlySet<symbol>): boolean => holdsAny(held.value, but)
 
 /** It is to be lost: somebody was asked. */
 export function forgetDirty(): void {

@@ -36,11 +36,12 @@ const moneyFormat = kept((currency) => {
 /** A sign such as US$ stays together in a text that goes from right to left, and goes as its own letters do. */
 const sign = language === 'ar' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text
 
+const amountText = (parts: readonly Intl.NumberFormatPart[], currency: string): string =>
+  mongolian()?.moneyInParts(parts, currency) ?? parts.map(({ type, value }) => (type === 'currency' ? sign(value) : value)).join('')
+
 /** An amount of minor units, exactly: it is formatted as a decimal text and never becomes a fraction. */
-export function money({ amount, currency }: Money): string {
-  const parts = moneyFormat(currency).formatToParts(moneyText({ amount, currency }) as unknown as number)
-  return mongolian()?.moneyInParts(parts, currency) ?? parts.map(({ type, value }) => (type === 'currency' ? sign(value) : value)).join('')
-}
+export const money = ({ amount, currency }: Money): string =>
+  amountText(moneyFormat(currency).formatToParts(moneyText({ amount, currency }) as unknown as number), currency)
 
 const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(locale, options)
 // Those of the first screen are made while it is waited for.
@@ -54,10 +55,9 @@ export const percent = (value: number): string => ratio.format(value)
 /** The same of a change, with its sign where the language has it. */
 export const percentChange = (value: number): string => signed.format(value)
 
-// Narrow: letters of the sign would be torn apart in texts from right to left.
 const dollars = once(() => numbers({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' }))
 /** Dollars as a number of the API's `…Usd` fields. */
-export const usd = (value: number): string => mongolian()?.moneyInParts(dollars().formatToParts(value), 'USD') ?? dollars().format(value)
+export const usd = (value: number): string => amountText(dollars().formatToParts(value), 'USD')
 
 const hundredths = once(() => numbers({ style: 'percent', maximumFractionDigits: 2 }))
 /** Hundredths of a percent: 1250 is 12.5 %. */

@@ -1,7 +1,13 @@
 /** What is said in passing, over whichever page is shown. */
 import { signal } from '@preact/signals'
 
-type Toast = { readonly id: number; readonly text?: string; readonly error?: unknown; readonly undo?: () => unknown }
+type Toast = {
+  readonly id: number
+  readonly about?: string | undefined
+  readonly text?: string
+  readonly error?: unknown
+  readonly undo?: () => unknown
+}
 
 /** Those that are shown now. */
 export const toasts = signal<readonly Toast[]>([])
@@ -18,13 +24,18 @@ export const dismissAll = () => {
 }
 function show(toast: Omit<Toast, 'id'>): void {
   const id = ++made
-  toasts.value = [...toasts.value, { ...toast, id }].slice(-shownMax)
+  const others = toasts.value.filter(({ about }) => about === undefined || about !== toast.about)
+  toasts.value = [...others, { ...toast, id }].slice(-shownMax)
   // What went wrong stays until it was read.
   if (toast.error === undefined) setTimeout(() => dismiss(id), shownMs)
 }
 
-/** Says in passing that something was done. @param undo takes it back, while it is shown */
-export const notify = (text: string, options: { undo?: () => unknown } = {}): void => show({ text, ...options })
+/**
+ * Says in passing that something was done.
+ * @param undo takes it back, while it is shown
+ * @param about what: what was said of it before is over, and so is its undo
+ */
+export const notify = (text: string, options: { undo?: () => unknown; about?: string } = {}): void => show({ text, ...options })
 
 /** Says that something went wrong, where no form does. */
 export const showProblem = (error: unknown): void => show({ error })

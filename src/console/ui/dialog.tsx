@@ -1,8 +1,9 @@
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isChanging } from '../lib/api.ts'
-import { dirtyNow, isDirty, whenClean } from '../lib/dirty.ts'
+import { dirtyNow, isDirty, isDirtyNow } from '../lib/dirty.ts'
+import { notify } from '../lib/notices.ts'
 import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
@@ -106,15 +107,23 @@ export const dropQuestion = (): void => asked.value?.answer(undefined)
 /** Asks before what cannot be undone. Resolves with whether to do it. */
 export const confirm = async (question: Question): Promise<boolean> => (await choose(question)) === 'action'
 
+/** After an answer has come, what it says is on the page. */
+const drawnAfterMs = 100
+
 /**
- * Asks before what was typed is lost. Where it is saved meanwhile there is nothing to ask any more, and one goes.
+ * Asks before what was typed is lost. Where it is saved meanwhile there is nothing to ask any more, and one goes; where it was being sent, and what
+ * came of it is shown now, one stays and sees.
  * @param but what is not lost
  */
 export async function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
-  const body = <p>{c(isChanging() ? 'leaveSending' : 'leaveText')}</p>
+  const isSending = isChanging()
+  const body = <p>{c(isSending ? 'leaveSending' : 'leaveText')}</p>
   const chosen = confirm({ title: c('leaveTitle'), body, action: c('leave'), otherwise: c('stay'), danger: true })
   const mine = asked.peek()
-  const stop = whenClean(but, () => asked.peek() === mine && mine?.answer('action'))
+  const drop = () => asked.peek() === mine && mine?.answer(isDirty(but) ? undefined : 'action')
+  const stop = effect(() => {
+    if (!isDirtyNow(but) || (isSending && !isChanging())) setTimeout(drop, drawnAfterMs)
+  })
   return chosen.finally(stop)
 }
 
@@ -136,7 +145,18 @@ export function Questions() {
   )
 }
 
-/** A form in a window over the page: what was typed is asked about before it is closed without being sent. */
+/**
+ * Whether a form in a window may be closed: what was typed is asked about first. While it is sent it stays, since what comes of it may be a code that
+ * nobody can show again.
+ * @param but what waits in the page behind it, which is not lost
+ */
+export async function mayClose(but?: ReadonlySet<symbol>): Promise<boolean> {
+  if (!document.querySelector('dialog form[aria-busy=true]')) return !isDirty(but) || askToLeave(but)
+  notify(c('isSending'))
+  return false
+}
+
+/** A form in a window over the page. */
 export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
   const [before] = useState(dirtyNow)
   const isOver = useRef(false)
@@ -147,9 +167,8 @@ export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
     [],
   )
   async function close() {
-    // What waits in the page behind it is not lost by that. What was sent meanwhile has closed it itself.
-    if (isDirty(before) && !(await askToLeave(before))) return
-    if (!isOver.current) onClose()
+    // What was sent meanwhile has closed it itself.
+    if ((await mayClose(before)) && !isOver.current) onClose()
   }
   return <Dialog {...rest} onClose={close} typing />
 }

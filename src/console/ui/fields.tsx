@@ -8,6 +8,8 @@ import { Icon } from './icon.tsx'
 
 type Named = {
   readonly label: string
+  /** What it is a field of, where several stand below each other that are called the same: for whoever does not see what it stands beside. */
+  readonly of?: string | undefined
   readonly hint?: ComponentChildren
   /** What is wrong with what was typed. */
   readonly error?: string | undefined
@@ -26,11 +28,12 @@ type TextProps = Named & {
   readonly code?: boolean
 }
 
-function Around({ id, label, hint, error, required, children }: Named & { id: string; children: ComponentChildren }) {
+function Around({ id, label, of, hint, error, required, children }: Named & { id: string; children: ComponentChildren }) {
   return (
     <div class={error ? 'field wrong' : 'field'}>
       <label for={id}>
         {label}
+        {of !== undefined && <span class="unseen">{`: ${of}`}</span>}
         {required && (
           <span class="faint" aria-hidden="true">
             {' *'}

@@ -24,6 +24,8 @@ export const productsPerCollectionMax = 5_000
 /** Of a collection, where collections are listed for the public. */
 export const firstProductsMax = 12
 export const defaultVariantTitle = 'Default Title'
+/** What a variant is called beside its product: nothing where it is the only one. */
+export const variantNamed = (title: string): string => (title === defaultVariantTitle ? '' : title)
 const wordsMax = 400
 const titleKeyLengthMax = 80
 

@@ -3,7 +3,7 @@ import { escaped } from '../../lib/markup.ts'
 import type { Money } from '../../lib/money.ts'
 import { plainText } from '../../lib/outside-text.ts'
 import type { CartView } from '../cart/index.ts'
-import { defaultVariantTitle } from '../catalog/domain.ts'
+import { variantNamed } from '../catalog/domain.ts'
 import { type Look, type WebPage, type Words, webPage } from '../mail/index.ts'
 import type { LinkWay } from '../payment/index.ts'
 import { addressFields, addressNames, emailMax, type Fields } from './form.ts'
@@ -43,10 +43,8 @@ const told = (notice: Notice | undefined, { say }: Words): string =>
 
 function linesTable({ lines, status }: CartView, { say, money, count }: Words): string {
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
-    const variant =
-      variantTitle === null || variantTitle === '' || variantTitle === defaultVariantTitle
-        ? ''
-        : ` <span class="note">${bdi(variantTitle)}</span>`
+    const named = variantNamed(variantTitle ?? '')
+    const variant = named === '' ? '' : ` <span class="note">${bdi(named)}</span>`
     // What an order holds is there for it, also where nothing is left for others.
     const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escaped(say.pay.gone)}</span>`
     return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escaped(money(unitPrice))}</td><td class="n">${escaped(money(total))}</td></tr>`

@@ -20,7 +20,7 @@ import {
   removeDraftCart,
   saveDraftCart,
 } from '../cart/index.ts'
-import { defaultVariantTitle } from '../catalog/domain.ts'
+import { variantNamed } from '../catalog/domain.ts'
 import { queueMail, sendsMail } from '../mail/index.ts'
 import { orderOfCart, requestDrive, takeOrderBack } from '../order/index.ts'
 import { type Draft, type DraftStatus, draftStatusOf, draftsPerShopMax, sendsMax, standingOf } from './domain.ts'
@@ -254,7 +254,7 @@ export async function sendDraft(deps: DraftDeps, by: Change, id: string): Promis
   if (to === null) throw new AppError('CONFLICT', 'The draft has no e-mail address')
   const lines = snapshot.items.map(({ line, sellable }) => ({
     title: sellable?.product.title ?? '',
-    variantTitle: sellable && sellable.variant.title !== defaultVariantTitle ? sellable.variant.title : '',
+    variantTitle: variantNamed(sellable?.variant.title ?? ''),
     quantity: line.quantity,
     total: { amount: line.unitPrice * line.quantity, currency: cart.currency },
   }))

@@ -13,8 +13,8 @@ export type Words = {
   readonly say: Catalog
   money(amount: Money): string
   count(number: number): string
-  /** A day in UTC. */
-  day(at: number): string
+  /** The day of a moment, by the clock of a time zone. */
+  day(at: number, timeZone: string): string
   minutes(number: number): string
   hours(number: number): string
   days(number: number): string
@@ -37,7 +37,7 @@ export function wordsOf(language: MailLanguage, country: string): Words {
 function createWords(language: MailLanguage, locale: string): Words {
   const currencies = new Map<string, Intl.NumberFormat>()
   const numbers = new Intl.NumberFormat(locale)
-  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
+  const days = new Map<string, Intl.DateTimeFormat>()
   const unit = (name: string) => new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long' })
   function formatOf(currency: string): Intl.NumberFormat {
     // As ISO 4217 has them: what Intl takes for usual drops decimals of some.
@@ -60,7 +60,8 @@ function createWords(language: MailLanguage, locale: string): Words {
       return format.format(`${sign}${decimalOf(Math.abs(amount), decimalsOf(currency))}` as `${number}`)
     },
     count: (number) => numbers.format(number),
-    day: (at) => days.format(at),
+    day: (at, timeZone) =>
+      days.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone })).format(at),
     minutes: (number) => unit('minute').format(number),
     hours: (number) => unit('hour').format(number),
     days: (number) => unit('day').format(number),

@@ -1,12 +1,13 @@
 import { escaped } from '../../lib/markup.ts'
 import type { Money } from '../../lib/money.ts'
 import { plainText } from '../../lib/outside-text.ts'
+import { variantNamed } from '../catalog/domain.ts'
 import type { Words } from '../mail/index.ts'
 import type { Shop } from '../shop/domain.ts'
 import type { PublicOrder } from './shown.ts'
 
 /** Who sold it, as a receipt says. */
-export type Seller = Pick<Shop, 'title' | 'address' | 'contact'>
+export type Seller = Pick<Shop, 'title' | 'address' | 'contact' | 'timeZone'>
 
 const textMax = 300
 const bdi = (text: string): string => `<bdi>${escaped(plainText(text, textMax))}</bdi>`
@@ -21,7 +22,7 @@ function linesTable({ lines }: PublicOrder, { say, money, count }: Words, withPr
   const price = (text: string) => (withPrices ? text : '')
   const rows = lines.map(
     ({ title, variantTitle, quantity, unitPrice, total }) =>
-      `<tr><td>${bdi(title)}${variantTitle === '' ? '' : ` <span class="note">${bdi(variantTitle)}</span>`}</td><td class="n">${count(quantity)}</td>${price(`<td class="n">${escaped(money(unitPrice))}</td>`)}<td class="n">${escaped(money(total))}</td></tr>`,
+      `<tr><td>${bdi(title)}${variantNamed(variantTitle) === '' ? '' : ` <span class="note">${bdi(variantTitle)}</span>`}</td><td class="n">${count(quantity)}</td>${price(`<td class="n">${escaped(money(unitPrice))}</td>`)}<td class="n">${escaped(money(total))}</td></tr>`,
   )
   return `<table>
 <thead><tr><th scope="col">${escaped(say.item)}</th><th scope="col" class="n">${escaped(say.count)}</th>${price(`<th scope="col" class="n">${escaped(say.price)}</th>`)}<th scope="col" class="n">${escaped(say.sum)}</th></tr></thead>
@@ -78,12 +79,12 @@ function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Words): 
 }
 
 /** What the page of an order says. */
-export function orderHtml(order: PublicOrder, words: Words): string {
+export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Words): string {
   const { say } = words
   const { receiptUrl } = order
   return [
     `<p><span class="status">${escaped(say.statuses[order.status])}</span></p>`,
-    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt))))}</p>`,
+    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))}</p>`,
     parcelsOf(order, words),
     linesTable(order, words, false),
     totalsTable(order, words),
@@ -95,13 +96,13 @@ export function orderHtml(order: PublicOrder, words: Words): string {
 }
 
 /** What a receipt says. */
-export function receiptHtml(order: PublicOrder, { title, address, contact }: Seller, words: Words): string {
+export function receiptHtml(order: PublicOrder, { title, address, contact, timeZone }: Seller, words: Words): string {
   const { say } = words
   const { line1, line2, postalCode, city, province, countryCode } = address
   const place = [postalCode, city].filter(Boolean).join(' ')
   return [
     `<p>${shownBy([title, line1, line2, place, province, countryCode, contact.email, contact.phone])}</p>`,
-    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt))))} · ${escaped(say.statuses[order.status])}</p>`,
+    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))} · ${escaped(say.statuses[order.status])}</p>`,
     linesTable(order, words, true),
     totalsTable(order, words),
     placeOf(order, words),

@@ -20,8 +20,12 @@ async function found(deps: Deps, token: string): Promise<{ whole: WholeOrder; pu
 async function shown(deps: Deps, token: string): Promise<{ order: PublicOrder; seller: Seller; shopId: string }> {
   const { whole, publicUrl } = await found(deps, token)
   const { shopId } = whole.order
-  const { name, title, logoUrl, address, contact } = await readShop(deps, shopId)
-  return { order: publicOrderView(whole, { publicUrl, shop: { name, title, logoUrl } }), seller: { title, address, contact }, shopId }
+  const { name, title, logoUrl, address, contact, timeZone } = await readShop(deps, shopId)
+  return {
+    order: publicOrderView(whole, { publicUrl, shop: { name, title, logoUrl } }),
+    seller: { title, address, contact, timeZone },
+    shopId,
+  }
 }
 
 /** The order that a link is of. @throws AppError NOT_FOUND, alike for every token that is none */
@@ -29,9 +33,9 @@ export const orderByLink = async (deps: Deps, token: string): Promise<PublicOrde
 
 /** The same as a page. @throws AppError NOT_FOUND */
 export async function orderPage(deps: Deps, token: string): Promise<WebPage> {
-  const { order, shopId } = await shown(deps, token)
+  const { order, seller, shopId } = await shown(deps, token)
   const { look } = await lookOfShop(deps, shopId)
-  return webPage(look, { title: look.words.say.orderTitle(order.number), body: orderHtml(order, look.words) })
+  return webPage(look, { title: look.words.say.orderTitle(order.number), body: orderHtml(order, seller, look.words) })
 }
 
 /** The receipt of a sale, to be printed. @throws AppError NOT_FOUND, also of an order that was never paid */

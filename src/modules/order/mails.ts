@@ -1,6 +1,7 @@
 import type { Writer } from '../../../db/engine.ts'
 import { type Money, moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
+import { variantNamed } from '../catalog/domain.ts'
 import type { MailLine, MailOrder, OrderRef } from '../mail/domain.ts'
 import { type MailDeps, queueMail } from '../mail/index.ts'
 import type { Fulfilment, Order, OrderLine, Refund } from './domain.ts'
@@ -17,7 +18,7 @@ type Deps = Parameters<typeof queueMail>[1]
 const refOf = ({ id: orderId, number }: Pick<Order, 'id' | 'number'>): OrderRef => ({ orderId, number })
 
 const lineOf = (currency: string, { title, variantTitle, quantity, total }: OrderLine): MailLine => ({
-  ...{ title, variantTitle, quantity },
+  ...{ title, variantTitle: variantNamed(variantTitle), quantity },
   total: { amount: total, currency },
 })
 

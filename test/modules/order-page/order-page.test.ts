@@ -35,6 +35,25 @@ describe('the link of an order', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 
+  test('tells the day by the clock of the shop, as the shop itself reads it, and names no variant where there is one alone', async () => {
+    await using app = await testApp(settings)
+    const shop = await sellingIn(app)
+    const order = await shop.bought(shopper)
+    const days = new Set<string>()
+    // They are never of the same day.
+    for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { timeZone } }))
+      const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone }).format(new Date(order.createdAt))
+      days.add(day)
+      for (const path of [pathOf(order.publicUrl), `${pathOf(order.publicUrl)}/receipt`]) {
+        const { text } = await app.call('GET', path, { headers: { accept: 'text/html' } })
+        expect(text).toContain(`Placed on ${day}`)
+        expect(text).not.toContain('Default Title')
+      }
+    }
+    expect(days.size).toBe(2)
+  })
+
   test('leads a browser to a page without a script, and to a receipt to print, both of which escape what a shop wrote', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)

@@ -100,6 +100,7 @@ export default {
   conflictTheirs: 'الموجود الآن',
   leaveTitle: 'هل تغادر دون حفظ؟',
   leaveText: 'ما كتبته هنا لم يُحفظ.',
+  isSending: 'لحظة واحدة: يجري الإرسال.',
   leaveSending: 'يجري إرساله الآن: المغادرة لا تلغيه، ولن ترى ما ينتج عنه.',
   leave: 'مغادرة',
   stay: 'البقاء',

@@ -73,6 +73,7 @@ export default {
   conflictTheirs: 'There now',
   leaveTitle: 'Leave without saving?',
   leaveText: 'What you typed here is not saved.',
+  isSending: 'One moment: it is being sent.',
   leaveSending: 'It is being sent right now: leaving does not take it back, and you do not see what comes of it.',
   leave: 'Leave',
   stay: 'Stay',

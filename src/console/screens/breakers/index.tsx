@@ -31,11 +31,11 @@ export default function Breakers() {
     })
     if (!sure) return
     await change(processor, 'isolate')
-    notify(w('done', { name: processorName(processor) }), { undo: () => change(processor, 'restore') })
+    notify(w('done', { name: processorName(processor) }), { about: processor, undo: () => change(processor, 'restore') })
   }
   async function restore(processor: Breaker['processor']): Promise<void> {
     await change(processor, 'restore')
-    notify(w('undone', { name: processorName(processor) }))
+    notify(w('undone', { name: processorName(processor) }), { about: processor })
   }
   return (
     <Page title={w('title')} subtitle={w('hint')}>

@@ -7,7 +7,7 @@ import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
-import { Facts, Money, Note, State, When } from '../../ui/bits.tsx'
+import { Facts, Money, Note, OrderState, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
@@ -114,7 +114,7 @@ function Orders({ of: { id } }: { of: Customer }) {
             columns={[
               { key: 'number', title: w('order'), main: true, cell: (order) => `#${order.number}` },
               { key: 'placed', title: w('placed'), cell: ({ createdAt }) => <When at={createdAt} /> },
-              { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
+              { key: 'status', title: c('status'), cell: (order) => <OrderState of={order} /> },
               { key: 'total', title: w('total'), end: true, cell: ({ total }) => <Money of={total} /> },
             ]}
           />

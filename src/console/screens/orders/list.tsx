@@ -5,7 +5,7 @@ import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c, stateName } from '../../lib/words/common.ts'
-import { Money, Note, State, When } from '../../ui/bits.tsx'
+import { Money, Note, OrderState, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
@@ -29,10 +29,7 @@ const columns = (): readonly Column<Order>[] => [
   {
     key: 'status',
     title: c('status'),
-    // Confirmed is to be sent, and fulfilled is sent: of the parcels only what lies between says more.
-    cell: ({ status, fulfilmentStatus }) => (
-      <State of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
-    ),
+    cell: (order) => <OrderState of={order} />,
   },
   {
     key: 'payment',

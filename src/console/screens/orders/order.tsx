@@ -56,6 +56,9 @@ export default function OrderPage() {
   )
 }
 
+/** Of an order that is called off, or is no sale, nothing is sent; what was sent before that is told. */
+const isToBeSent = ({ status, fulfilmentStatus }: Order) => fulfilmentStatus !== 'UNFULFILLED' || status === 'CONFIRMED'
+
 const Standing = ({ of }: { of: Order }) => (
   <>
     <State of={of.status} />
@@ -63,7 +66,7 @@ const Standing = ({ of }: { of: Order }) => (
       of={of.paymentStatus}
       text={w('paymentState', { state: w.has(`payment.${of.paymentStatus}`) ? w(`payment.${of.paymentStatus}`) : of.paymentStatus })}
     />
-    <State of={of.fulfilmentStatus} />
+    {isToBeSent(of) && <State of={of.fulfilmentStatus} />}
     {of.mode === 'TEST' && <State of="TEST" />}
     <When at={of.createdAt} />
   </>

@@ -109,7 +109,7 @@ function RefundLine({ of, line, left, n, bind }: { of: Order; line: Line; left: 
   return (
     <li>
       <LineName of={line} />
-      <NumberField label={w('quantity')} bind={bind} error={n === undefined ? w('atMost', { n: left }) : undefined} />
+      <NumberField label={w('quantity')} of={line.title} bind={bind} error={n === undefined ? w('atMost', { n: left }) : undefined} />
       <span class="faint">
         {w('ofLeft', { n: number(left) })}
         {n !== undefined && n > 0 && ` · ${money({ amount: amountOf(of, line, n), currency })}`}

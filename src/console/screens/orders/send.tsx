@@ -55,6 +55,7 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
               <LineName of={line} />
               <NumberField
                 label={w('quantity')}
+                of={line.title}
                 bind={units.of(line)}
                 error={n === undefined ? w('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}
               />

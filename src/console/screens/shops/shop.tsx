@@ -62,11 +62,11 @@ function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () =>
     const sure = await confirm({ title: w('suspendOf', { name: called }), body: <Consequences />, action: w('suspend'), danger: true })
     if (!sure) return
     const suspended = await move(of, 'SUSPENDED')
-    if (suspended) notify(w('suspended', { name: called }), { undo: () => move(suspended, 'ACTIVE') })
+    if (suspended) notify(w('suspended', { name: called }), { about: id, undo: () => move(suspended, 'ACTIVE') })
   }
   async function restore(): Promise<void> {
     const sure = await confirm({ title: w('restoreOf', { name: called }), body: <p>{w('restoreText')}</p>, action: w('restore') })
-    if (sure && (await move(of, 'ACTIVE'))) notify(w('restored', { name: called }))
+    if (sure && (await move(of, 'ACTIVE'))) notify(w('restored', { name: called }), { about: id })
   }
   return of.data.status === 'SUSPENDED' ? (
     <Button kind="primary" onPress={restore}>

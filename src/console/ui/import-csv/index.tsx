@@ -56,7 +56,7 @@ export function ImportCsv<Answer extends ImportAnswer>({
   onDone,
 }: {
   path: string
-  kind: string
+  kind: 'products' | 'customers'
   options: readonly ImportOption[]
   hint?: ComponentChildren
   facts?: (answer: Answer) => readonly (readonly [name: string, value: ComponentChildren])[]
@@ -132,7 +132,7 @@ export function ImportCsv<Answer extends ImportAnswer>({
     ended.value = undefined
   }
   const checked = answer.value?.of.dryRun === true && answer.value.asked === asked ? answer.value.of : undefined
-  const takeable = checked ? checked.rows - checked.failed : 0
+  const takeable = checked ? checked.created + checked.updated : 0
   return (
     <>
       <Section hint={hint}>
@@ -160,7 +160,7 @@ export function ImportCsv<Answer extends ImportAnswer>({
             </Button>
             {checked && (
               <Button kind="primary" disabled={takeable === 0} onPress={() => send(false)}>
-                {i('runFor', { n: takeable })}
+                {i(`runFor.${kind}`, { n: takeable })}
               </Button>
             )}
           </div>

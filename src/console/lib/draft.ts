@@ -3,8 +3,18 @@ import { type Signal, signal } from '@preact/signals'
 
 export type Draft<Texts extends object> = { readonly [Name in keyof Texts]: Signal<Texts[Name]> }
 
+const names = new WeakMap<object, string>()
+/** What a field of a draft is called, as mostly in the body that is sent; undefined of what is none. */
+export const nameOf = (field: object): string | undefined => names.get(field)
+
 export const draftOf = <Texts extends object>(texts: Texts): Draft<Texts> =>
-  Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, signal(value)])) as Draft<Texts>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => {
+      const field = signal(value)
+      names.set(field, name)
+      return [name, field]
+    }),
+  ) as Draft<Texts>
 
 /** What is in the fields now. Read inside a computed signal it follows them. */
 export const textsOf = <Texts extends object>(draft: Draft<Texts>): Texts =>

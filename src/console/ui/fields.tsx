@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
+import { useRefusal } from '../lib/refused-field.ts'
 import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
@@ -13,6 +14,8 @@ type Named = {
   readonly hint?: ComponentChildren
   /** What is wrong with what was typed. */
   readonly error?: string | undefined
+  /** What it is called in the body that is sent, where its draft calls it otherwise: a refusal of it is shown beside it. */
+  readonly name?: string | undefined
   readonly required?: boolean
 }
 type TextProps = Named & {
@@ -69,9 +72,10 @@ export function TextField({
   disabled,
   suggestions,
   code,
-  ...named
+  ...given
 }: TextProps) {
   const id = useId()
+  const named = useRefusal(bind, given)
   // The lock's own are drawn while it is there.
   const [isBefore] = useState(() => standing.peek() !== 'locked')
   const isHidden = type === 'password' && isBefore && standing.value === 'locked'
@@ -112,9 +116,10 @@ export function AreaField({
   rows = 4,
   max,
   code,
-  ...named
+  ...given
 }: Named & { bind: Signal<string>; rows?: number; max?: number; code?: boolean }) {
   const id = useId()
+  const named = useRefusal(bind, given)
   return (
     <Around id={id} {...named}>
       <textarea
@@ -148,7 +153,7 @@ export function SelectField<Value extends string>({
   options,
   disabled,
   onChosen,
-  ...named
+  ...given
 }: Named & {
   bind: Signal<Value>
   options: readonly (readonly [value: Value, text: string])[]
@@ -157,6 +162,7 @@ export function SelectField<Value extends string>({
   onChosen?: () => void
 }) {
   const id = useId()
+  const named = useRefusal(bind, given)
   return (
     <Around id={id} {...named}>
       <select
@@ -167,6 +173,7 @@ export function SelectField<Value extends string>({
           bind.value = currentTarget.value as Value
           onChosen?.()
         }}
+        aria-invalid={named.error ? true : undefined}
         aria-describedby={described(id, named)}
       >
         {options.map(([value, text]) => (

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Refused } from '../lib/refused.ts'
+import { FormContext, formFields, noteRefusal } from '../lib/refused-field.ts'
 import type { Resource } from '../lib/resource.ts'
 import { useDirty } from '../lib/use-dirty.ts'
 import type { RecordDraft, Versioned } from '../lib/use-draft.ts'
@@ -37,6 +38,7 @@ export function Form({
 }) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
+  const [fields] = useState(formFields)
   const top = useRef<HTMLDivElement>(null)
   /** What had the keyboard when the fields were held: it has it again. */
   const before = useRef<Element | null>(null)
@@ -47,27 +49,40 @@ export function Form({
   useEffect(() => {
     if (error !== undefined) top.current?.focus()
   }, [error])
+  function forget(): void {
+    fields.refused.value = undefined
+    setError(undefined)
+  }
   async function send(event: Event): Promise<void> {
     event.preventDefault()
     if (busy) return
     before.current = document.activeElement
     setBusy(true)
-    setError(undefined)
+    forget()
     try {
       await onSubmit()
     } catch (refusal) {
-      setError(refusal)
+      setError(noteRefusal(fields, refusal))
     } finally {
       setBusy(false)
     }
   }
   return (
-    <form onSubmit={send} aria-label={label} aria-busy={busy}>
+    <form
+      onSubmit={send}
+      // The browser has something to say first: what was refused before is no longer what keeps it.
+      onInvalidCapture={forget}
+      onInput={() => {
+        fields.refused.value = undefined
+      }}
+      aria-label={label}
+      aria-busy={busy}
+    >
       <div ref={top} tabIndex={-1} class="form-problem">
         {error !== undefined && <Problem error={error} />}
       </div>
       <div class="held" inert={busy && !keepsTyping}>
-        {children}
+        <FormContext.Provider value={fields}>{children}</FormContext.Provider>
       </div>
       <div class="form-actions">
         <Button submit kind={danger ? 'danger' : 'primary'} busy={busy}>

@@ -22,9 +22,9 @@ export function NewCustomer({ onMade }: { onMade: (made: Schema<'Customer'>) => 
   }
   return (
     <Form onSubmit={create} submit={c('create')} dirty={draft.dirty} label={w('add')}>
-      <TextField bind={email} label={w('email')} type="email" required max={254} />
+      <TextField bind={email} name="email" label={w('email')} type="email" required max={254} />
       <TextField bind={name} label={w('name')} max={200} />
-      <TextField bind={phone} label={w('phone')} type="tel" max={40} />
+      <TextField bind={phone} name="phone" label={w('phone')} type="tel" max={40} />
       <CheckField bind={acceptsMarketing} label={w('acceptsMarketing')} hint={w('acceptsMarketingHint')} />
       <p class="hint">{w('newHint')}</p>
     </Form>

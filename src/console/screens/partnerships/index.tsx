@@ -116,7 +116,7 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
           }
         >
           <div class="fields">
-            <TextField label={w('name')} bind={row.name} max={100} required />
+            <TextField label={w('name')} bind={row.name} name={`data.${at}.name`} max={100} required />
             <SelectField
               label={w('processor')}
               bind={row.processor}

@@ -50,7 +50,7 @@ function Add({ onAdded }: { onAdded: () => Promise<void> }) {
   return (
     <Section title={w('add')}>
       <Form onSubmit={add} submit={c('add')} dirty={host.value !== ''} label={w('add')}>
-        <TextField bind={host} label={w('host')} hint={w('hostHint')} max={253} inputMode="url" required code />
+        <TextField bind={host} name="host" label={w('host')} hint={w('hostHint')} max={253} inputMode="url" required code />
       </Form>
     </Section>
   )

@@ -105,7 +105,7 @@ function Invite({ onInvited }: { onInvited: (one: Invited) => Promise<void> }) {
     <Section title={w('invite')} hint={w('inviteHint')}>
       <Form onSubmit={invite} submit={w('inviteSend')} dirty={email.value !== ''} label={w('invite')}>
         <div class="fields">
-          <TextField bind={email} label={w('email')} type="email" max={254} required code />
+          <TextField bind={email} name="email" label={w('email')} type="email" max={254} required code />
           <SelectField bind={role} label={w('role')} options={roleOptions()} />
         </div>
       </Form>

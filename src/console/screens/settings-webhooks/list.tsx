@@ -87,7 +87,7 @@ function Add({ onMade }: { onMade: (endpoint: Made) => Promise<void> }) {
   return (
     <Section title={w('add')}>
       <Form onSubmit={add} submit={w('register')} dirty={url.value !== '' || events.value.length > 0} label={w('add')}>
-        <TextField bind={url} label={w('url')} hint={w('urlHint')} type="url" max={2_048} placeholder="https://" required code />
+        <TextField bind={url} name="url" label={w('url')} hint={w('urlHint')} type="url" max={2_048} placeholder="https://" required code />
         <ChoicesField bind={events} label={w('events')} options={eventNames.map((name) => [name, name])} />
       </Form>
     </Section>

@@ -1,0 +1,49 @@
+/** What souk refuses of a form, beside the field that it is about. */
+import { expect } from 'bun:test'
+import { usd } from '../support/catalog.ts'
+import { consoleTests } from '../support/console-tests.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+
+const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 10 }) }) })
+
+test('a field that souk refuses says so itself, by the name that one sees, until something else is typed', async ({
+  open,
+  data: { selling },
+}) => {
+  ok(await selling.post('/discounts', { title: 'First', code: 'TWICE', kind: 'FREE_SHIPPING' }), 201)
+  const { handle } = (await selling.add({ title: 'One of a kind', variants: [{ price: usd(100) }] })) as { handle: string }
+  const other = (await selling.add({ title: 'Another', variants: [{ price: usd(100) }] })) as { id: string }
+  const second = ok(await selling.post('/discounts', { title: 'Second', code: 'OTHER', kind: 'FREE_SHIPPING' }), 201).body.id
+  const at = `s/${selling.shop.name}`
+  for (const { path, label, typed, refused, request } of [
+    { path: `discounts/${second}`, label: /^Code/, typed: 'TWICE', refused: /Code: .*discount/, request: `PATCH /discounts/${second} 409` },
+    {
+      path: `products/${other.id}`,
+      label: /^Handle/,
+      typed: handle,
+      refused: /Handle: another product/,
+      request: `PATCH /product-v2/${other.id} 409`,
+    },
+    { path: 'settings', label: /order/i, typed: 'ftp://shop.example/', refused: /: Expected an address/, request: 'PATCH /shops/v2 400' },
+  ]) {
+    const visitor = await open({ as: selling, at: `${at}/${path}` })
+    await visitor.fill(label, typed, { role: 'textbox' })
+    visitor.expects(request)
+    await visitor.keyPress('Save', { role: 'button' })
+    await visitor.until(`document.querySelector('[aria-invalid=true]') !== null`, `a field of ${path} that is marked`)
+    const said = String(await visitor.page.evaluate(`document.querySelector('.form-problem').innerText`))
+    expect(said).toMatch(refused)
+    expect(said).not.toContain('(body)')
+    const beside = await visitor.page.evaluate(`(() => {
+      const field = document.querySelector('[aria-invalid=true]')
+      const id = field.getAttribute('aria-describedby').split(' ').at(-1)
+      return [field.value, document.getElementById(id).innerText]
+    })()`)
+    expect(beside).toEqual([typed, expect.stringMatching(/./)])
+    expect(await visitor.axe()).toEqual([])
+    await visitor.page.evaluate(`document.querySelector('[aria-invalid=true]').focus()`)
+    await visitor.type('x')
+    await visitor.until(`document.querySelector('[aria-invalid=true]') === null`, 'nothing is marked any more')
+    await visitor.page.evaluate(`globalThis.onbeforeunload = null`)
+  }
+})

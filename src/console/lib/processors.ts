@@ -6,6 +6,7 @@ const names: Readonly<Record<string, string>> = {
   checkout: 'Checkout.com',
   paypal: 'PayPal',
   btcpay: 'BTCPay Server',
+  sandbox: 'Sandbox',
 }
 /** One that is new here stands by its code. */
 export const processorName = (name: string): string => names[name] ?? name

@@ -6,6 +6,7 @@ import { goTo } from '../lib/go.ts'
 import { plain } from '../lib/plain.ts'
 import { at, role, shop } from '../lib/shop.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { Problem } from '../ui/problem.tsx'
 import { hrefOf, menu, nameOf } from './menu.ts'
 import { s } from './words.ts'
 
@@ -40,17 +41,24 @@ function pagesFor(typed: string): readonly Found[] {
     .filter(({ text }) => plain(text).includes(wanted))
 }
 
-/** Orders, products and customers of the shop, as far as one may read them. What does not answer is left out. */
-async function recordsFor(q: string, signal: AbortSignal): Promise<readonly Found[]> {
-  if (!shop.value || q.trim().length < 2) return []
+type Records = { readonly found: readonly Found[]; readonly error?: unknown }
+const noRecords: Records = { found: [] }
+
+/** Orders, products and customers of the shop, as far as one may read them. What does not answer is left out, and `error` says why. */
+async function recordsFor(q: string, signal: AbortSignal): Promise<Records> {
+  if (!shop.value || q.trim().length < 2) return noRecords
   const query = { q, limit: eachMax }
   const mayRead = role.value !== 'FULFILMENT'
+  let error: unknown
+  const failed = (cause: unknown): undefined => {
+    error = cause
+  }
   const [orders, products, customers] = await Promise.all([
-    ok(api.GET('/v2/orders', { params: { query }, signal })).catch(() => undefined),
-    mayRead ? ok(api.GET('/product-v2', { params: { query }, signal })).catch(() => undefined) : undefined,
-    mayRead ? ok(api.GET('/customer', { params: { query }, signal })).catch(() => undefined) : undefined,
+    ok(api.GET('/v2/orders', { params: { query }, signal })).catch(failed),
+    mayRead ? ok(api.GET('/product-v2', { params: { query }, signal })).catch(failed) : undefined,
+    mayRead ? ok(api.GET('/customer', { params: { query }, signal })).catch(failed) : undefined,
   ])
-  return [
+  const found = [
     ...(orders?.data ?? []).map(({ id, number, email }) => ({
       key: id,
       group: s('orders'),
@@ -73,12 +81,13 @@ async function recordsFor(q: string, signal: AbortSignal): Promise<readonly Foun
       href: at('customers', id),
     })),
   ]
+  return { found, error }
 }
 
 function Open() {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
-  const [records, setRecords] = useState<readonly Found[]>([])
+  const [records, setRecords] = useState(noRecords)
   const [chosen, setChosen] = useState(0)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
@@ -94,7 +103,7 @@ function Open() {
       asking.abort()
     }
   }, [typed])
-  const found = [...pagesFor(typed), ...(typed.trim().length < 2 ? [] : records)]
+  const found = [...pagesFor(typed), ...(typed.trim().length < 2 ? [] : records.found)]
   const at_ = Math.min(chosen, found.length - 1)
   const close = () => {
     isOpen.value = false
@@ -152,7 +161,8 @@ function Open() {
             </li>
           ))}
         </ul>
-        {found.length === 0 && <p role="status">{s('paletteNothing')}</p>}
+        {found.length === 0 &&
+          (records.error === undefined ? <p role="status">{s('paletteNothing')}</p> : <Problem error={records.error} />)}
       </div>
     </Dialog>
   )

@@ -10,6 +10,8 @@ export type Column<Row> = {
   readonly cell: (row: Row) => ComponentChildren
   /** Numbers stand at the end of their column. */
   readonly end?: boolean
+  /** Short words: they are not broken for the sake of other columns. */
+  readonly words?: boolean
   /** Names the row: it is the link, and the heading of the row on a phone. */
   readonly main?: boolean
 }
@@ -50,9 +52,9 @@ export function Table<Row>({
             const to = href?.(row)
             return (
               <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
-                {columns.map(({ key, title, cell, end, main }) => {
+                {columns.map(({ key, title, cell, end, main, words }) => {
                   const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
-                  const look = [end && 'end', main && 'main'].filter(Boolean).join(' ') || undefined
+                  const look = [end && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
                   return main ? (
                     <th key={key} scope="row" class={look}>
                       {content}

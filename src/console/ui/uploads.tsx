@@ -122,7 +122,9 @@ export function Uploads({
                 <bdi>{file.name}</bdi> <span class="faint">{bytes(file.size)}</span>
               </span>
               {state === 'failed' ? (
-                <ProblemText error={error} />
+                <div role="alert">
+                  <ProblemText error={error} />
+                </div>
               ) : (
                 <progress value={part} max={1} aria-label={`${file.name}: ${c('sending', { percent: percent(part) })}`} />
               )}

@@ -63,6 +63,11 @@ const Movement = ({ head, children }: { head: ComponentChildren; children?: Comp
   </li>
 )
 
+const methodName = (method: string) => {
+  const key = `method.${method}`
+  return w.has(key) ? w(key) : method
+}
+
 const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
   <Movement
     head={
@@ -70,7 +75,7 @@ const PaymentOf = ({ of }: { of: Schema<'Payment'> }) => (
         <strong>
           <Money of={of.amount} />
         </strong>
-        <bdi>{w('paidBy', { method: of.method, processor: processorName(of.processor) })}</bdi>
+        <bdi>{w('paidBy', { method: methodName(of.method), processor: processorName(of.processor) })}</bdi>
         <State of={of.status} />
         <When at={of.createdAt} />
       </>

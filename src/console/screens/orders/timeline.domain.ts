@@ -2,6 +2,7 @@
 
 import type { Money } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
+import { processorName } from '../../lib/processors.ts'
 
 type Order = Schema<'Order'>
 
@@ -27,7 +28,11 @@ const isMoney = (value: unknown): value is Money => typeof value === 'object' &&
 export function timelineOf({ events, notes = [] }: Pick<Order, 'events' | 'notes'>): readonly Happening[] {
   const happened = events.map(({ type, at, detail }, place): Happening => {
     const money = [detail['amount'], detail['total']].find(isMoney)
-    const told = toldOf.map((name) => detail[name]).filter((value): value is string => typeof value === 'string' && value !== '')
+    const told = toldOf.flatMap((name) => {
+      const value = detail[name]
+      if (typeof value !== 'string' || value === '') return []
+      return [name === 'processor' ? processorName(value) : value]
+    })
     return { kind: 'event', id: `${place}`, at, type, told, ...(money ? { amount: money } : {}) }
   })
   const noted = notes.map(({ id, at, text, actor }): Happening => ({ kind: 'note', id, at, text, actor }))

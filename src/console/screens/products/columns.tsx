@@ -35,6 +35,6 @@ export const columns = (): readonly Column<Product>[] => [
   { key: 'status', title: c('status'), cell: ({ status }) => <State of={status} /> },
   { key: 'stock', title: w('stock'), end: true, cell: (product) => <Stock of={product} /> },
   { key: 'price', title: w('price'), end: true, cell: price },
-  { key: 'vendor', title: w('vendor'), cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
-  { key: 'type', title: w('type'), cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
+  { key: 'vendor', title: w('vendor'), words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
+  { key: 'type', title: w('type'), words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

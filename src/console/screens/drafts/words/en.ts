@@ -25,7 +25,7 @@ export default {
   where: 'Where it goes',
   leftOpen: 'What you leave empty, whoever pays says themselves; what you say here they cannot change.',
   email: 'E-mail',
-  emailHint: 'The link is mailed there.',
+  emailHint: 'The link can be mailed there once the draft is saved.',
   customer: 'Customer',
   customerHint: 'Whose order it will be. Their e-mail is taken unless you give another.',
   shippingAddress: 'Shipping address',

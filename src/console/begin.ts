@@ -13,11 +13,15 @@
 
   const giveUp = new AbortController()
   const headers = { 'content-type': 'application/json' }
+  let isAsked = false
   // Where another tab is at it, it is left to lib/session.ts, which takes the answer, waits for its turn, and gives up in time.
-  const askInTurn = (lock: unknown) =>
-    lock ? fetch('/console/session', { method: 'POST', headers, body: '{}', signal: giveUp.signal }) : undefined
+  const askInTurn = (lock: unknown) => {
+    if (!lock || giveUp.signal.aborted) return
+    isAsked = true
+    return fetch('/console/session', { method: 'POST', headers, body: '{}', signal: giveUp.signal })
+  }
   const asked = async (): Promise<Response | undefined> =>
     'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
   // Where it fails, or there is no lock to be had, whoever takes it asks again.
-  if (globalThis.soukBegun === undefined) globalThis.soukBegun = { answer: asked().catch(() => undefined), giveUp }
+  if (globalThis.soukBegun === undefined) globalThis.soukBegun = { answer: asked().catch(() => undefined), giveUp, isAsked: () => isAsked }
 }

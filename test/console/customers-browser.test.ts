@@ -135,7 +135,7 @@ test('a gift card is issued by the keyboard on a phone, its code shown this once
   await visitor.there('Issue a card', { role: 'dialog' })
   await visitor.type('0')
   await visitor.keyPress('Issue', { role: 'button' })
-  await visitor.text('Not an amount of USD')
+  await visitor.text('Not an amount of USD above 0')
   await visitor.keyFill(/^Amount/, '12.34', { back: true })
   await visitor.tabTo('For')
   await visitor.type('gift ta')

@@ -169,6 +169,7 @@ test('without the script that asks ahead, or while that does not come, the page 
 test('who is there is asked without the lock over all tabs where the browser refuses it, or gives it never', async ({ open, shop }) => {
   for (const request of [
     `() => Promise.reject(new DOMException('No lock here', 'SecurityError'))`,
+    `() => new Promise(() => undefined); { const before = setTimeout; setTimeout = (then, ms, ...more) => before(then, ms === 3_000 ? 50 : ms, ...more) }`,
     // Its time is up at once, as it would be in the end.
     `(name, { signal }) => new Promise((_, refuse) => setTimeout(() => refuse(new DOMException('', signal ? 'TimeoutError' : 'AbortError'))))`,
   ]) {

@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { approved } from '../support/kyb.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { staffOf } from '../support/staff.ts'
+import { invited, staffOf } from '../support/staff.ts'
 import { untilThere } from '../support/visit.ts'
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 50 }) }) })
@@ -281,4 +281,45 @@ test('a page that stays open shows that its shop was suspended, restored, went l
     `![...document.querySelectorAll('nav a')].some(({ innerText }) => innerText.includes('Shipping'))`,
     'the menu of a reader',
   )
+})
+
+test('a list of what changes without being told of is read anew by whoever comes back to it', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/customers` })
+  await visitor.heading('Customers')
+  await visitor.settled()
+  await visitor.page.evaluate(`{
+    const now = performance.now.bind(performance)
+    globalThis.looks = (how, later) => {
+      performance.now = () => now() + later
+      Object.defineProperty(document, 'visibilityState', { configurable: true, value: how })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }
+    looks('hidden', 0)
+  }`)
+  ok(await selling.post('/customer', { email: 'meanwhile@example.com' }), 201)
+  await visitor.page.evaluate(`looks('visible', 10_000)`)
+  await visitor.text('meanwhile@example.com')
+})
+
+test('whoever goes to another of their shops sees how that is by now, though its stream goes on from the one before', async ({
+  open,
+  app,
+}) => {
+  const [mine, operator] = [await sellingIn(app), await app.superAdmin()]
+  const other = await sellingIn(app)
+  const both = await staffOf(app, other, 'MANAGER')
+  const { token } = await invited(app, mine, 'MANAGER', both.email)
+  ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
+  const visitor = await open({ as: both, at: `s/${mine.shop.name}` })
+  await visitor.until(`document.querySelector('main h1') !== null`, 'the home of a shop')
+  await untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  ok(await app.call('PATCH', `/admin/shops/${other.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
+  await visitor.settled()
+  expect(await visitor.has('This shop is suspended')).toBe(false)
+  await visitor.page.evaluate(`{
+    const link = Object.assign(document.createElement('a'), { href: '/console/s/${other.shop.name}' })
+    document.body.append(link)
+    link.click()
+  }`)
+  await visitor.text('This shop is suspended')
 })

@@ -34,16 +34,15 @@ test('a field that souk refuses says so itself, by the name that one sees, until
     const said = String(await visitor.page.evaluate(`document.querySelector('.form-problem').innerText`))
     expect(said).toMatch(refused)
     expect(said).not.toContain('(body)')
-    const beside = await visitor.page.evaluate(`(() => {
+    const beside = (await visitor.page.evaluate(`(() => {
       const field = document.querySelector('[aria-invalid=true]')
       const id = field.getAttribute('aria-describedby').split(' ').at(-1)
       return [field.value, document.getElementById(id).innerText]
-    })()`)
-    expect(beside).toEqual([typed, expect.stringMatching(/./)])
+    })()`)) as [string, string]
+    expect([beside[0], said.includes(beside[1])]).toEqual([typed, true])
     expect(await visitor.axe()).toEqual([])
     await visitor.page.evaluate(`document.querySelector('[aria-invalid=true]').focus()`)
     await visitor.type('x')
     await visitor.until(`document.querySelector('[aria-invalid=true]') === null`, 'nothing is marked any more')
-    await visitor.page.evaluate(`globalThis.onbeforeunload = null`)
   }
 })

@@ -1,5 +1,4 @@
 /** souk's API, typed by its own document: `schema.d.ts` is made of it by `bun run console:types`. */
-import { signal } from '@preact/signals'
 import createClient from 'openapi-fetch'
 import { noteClock } from './clock.ts'
 import { notify } from './notices.ts'
@@ -21,14 +20,13 @@ function signed(request: Request, token: string, shopId: string | undefined): Re
   return request
 }
 
-/** How many changes are under way. */
-const changes = signal(0)
-/** Whether something that was to change is under way. An effect that asks is told when that is another. */
-export const isChanging = (): boolean => changes.value > 0
+const changes = new Set<Request>()
+/** Whether something that was to change is under way. */
+export const isChanging = (): boolean => changes.size > 0
 
 async function sent(request: Request, isPatient = false): Promise<Response> {
   const isChange = request.method !== 'GET'
-  if (isChange) changes.value++
+  if (isChange) changes.add(request)
   try {
     const signal = isPatient ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(patienceMs)])
     const answer = await fetch(request, { signal })
@@ -39,7 +37,7 @@ async function sent(request: Request, isPatient = false): Promise<Response> {
     if (request.signal.aborted) throw error
     throw unanswered(isChange)
   } finally {
-    if (isChange) changes.value--
+    changes.delete(request)
   }
 }
 

@@ -1,27 +1,19 @@
 /** What somebody has typed and not sent yet: asked about before it is lost. */
-import { signal } from '@preact/signals'
-
-const held = signal<ReadonlySet<symbol>>(new Set())
+const held = new Set<symbol>()
 
 /** All that does. */
-export const dirtyNow = (): ReadonlySet<symbol> => held.peek()
+export const dirtyNow = (): ReadonlySet<symbol> => new Set(held)
 
-const holdsAny = (of: ReadonlySet<symbol>, but?: ReadonlySet<symbol>) => [...of].some((one) => !but?.has(one))
 /** Whether anything on the page does. @param but besides these */
-export const isDirty = (but?: ReadonlySet<symbol>): boolean => holdsAny(held.peek(), but)
-
-/** The same for an effect, which is told when that is another. */
-export const isDirtyNow = (but?: ReadonlySet<symbol>): boolean => holdsAny(held.value, but)
+export const isDirty = (but?: ReadonlySet<symbol>): boolean => [...held].some((one) => !but?.has(one))
 
 /** It is to be lost: somebody was asked. */
-export function forgetDirty(): void {
-  held.value = new Set()
-}
+export const forgetDirty = (): void => held.clear()
 
 /** Says whether something here waits to be sent. */
 export function holdDirty(name: symbol, dirty: boolean): void {
-  const others = [...held.peek()].filter((one) => one !== name)
-  if (dirty !== held.peek().has(name)) held.value = new Set(dirty ? [...others, name] : others)
+  if (dirty) held.add(name)
+  else held.delete(name)
 }
 
 /** Before the browser closes or loads anew. */

@@ -18,15 +18,19 @@ export function watchFocus(): void {
   addEventListener('focusin', ({ target }) => {
     trail = target instanceof Element ? [target, ...ancestorsOf(target)] : []
   })
+  // Whoever presses an empty place has left what had the keyboard.
+  addEventListener('pointerup', () => {
+    if (document.activeElement === document.body) trail = []
+  })
   const isLost = () => document.activeElement === document.body && trail.length > 0 && !trail[0]?.isConnected
   new MutationObserver(() => {
     if (!isLost()) return
     setTimeout(() => {
       if (!isLost()) return
       const to = nearest()
-      trail = []
       if (!to) return
       if (!to.hasAttribute('tabindex')) to.tabIndex = -1
+      // Where there is nothing yet, or a window lies over it, the next change of the page tries again.
       to.focus({ preventScroll: true })
     }, othersWithinMs)
   }).observe(document.body, { childList: true, subtree: true })

@@ -34,11 +34,13 @@ function noteBeginning(): void {
   place = { id: begunAt > from ? lastEventId : '', at: begunAt }
 }
 
+/** The first of the page goes on from where its session was answered, with the shops as they were. */
+let isFirst = true
+
 /** Follows a stream until it is told to stop; begun again where it ended, after a pause that grows. */
 function follow(path: string, shopId: string | undefined): () => void {
   let stopped = false
   let pause = firstPauseMs
-  let isAgain = false
   let asking: AbortController | undefined
   let resume: (() => void) | undefined
 
@@ -59,9 +61,9 @@ function follow(path: string, shopId: string | undefined): () => void {
       if (shopId) headers['x-shop-id'] = shopId
       if (place.id) headers['last-event-id'] = place.id
       const answer = await fetch(path, { headers, credentials: 'omit', signal: mine.signal })
-      // One ends also when somebody may do something else by now: what, is known once they are let in again, or are not.
-      if (isAgain && (answer.ok || answer.status === 403 || answer.status === 404)) void readShops()
-      isAgain = true
+      // Nobody was told of another shop, and a stream ends also when somebody may do something else by now: that is known once it begins, or is refused.
+      if (!isFirst && (answer.ok || answer.status === 403 || answer.status === 404)) void readShops()
+      isFirst = false
       // Refused for good, such as where the operator's screens are: asked again seldom.
       if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
       if (!answer.ok || !answer.body) return
@@ -219,6 +221,24 @@ export function useLooking(everyMs: number, reload: () => unknown): void {
     }, everyMs)
     return () => clearInterval(looking)
   }, [everyMs])
+}
+
+/** Whoever was away for less finds it as they left it. */
+const awayMinMs = 10_000
+/** Reads anew when somebody comes back to the page: what changes without being told of may have changed meanwhile. */
+export function useReturning(reload: () => unknown): void {
+  const latest = useRef(reload)
+  latest.current = reload
+  useEffect(() => {
+    let leftAt = Number.POSITIVE_INFINITY
+    const onLook = () => {
+      const isBack = document.visibilityState === 'visible'
+      if (isBack && performance.now() - leftAt >= awayMinMs && standing.value === 'in') void latest.current()
+      leftAt = isBack ? Number.POSITIVE_INFINITY : performance.now()
+    }
+    document.addEventListener('visibilitychange', onLook)
+    return () => document.removeEventListener('visibilitychange', onLook)
+  }, [])
 }
 
 /** Calls back with each event of these names, for pages that show a progress. */

@@ -6,5 +6,7 @@ const named = (codes: readonly string[], type: 'region' | 'currency'): Record<st
   const names = new Intl.DisplayNames('mn', { type })
   return Object.fromEntries(codes.map((code) => [code, names.of(code) ?? code]))
 }
+/** Every country of the program, by its code. */
 export const countryNames = () => named(countryCodes, 'region')
+/** Every currency of the program, by its code. */
 export const currencyNames = () => named(currencies, 'currency')

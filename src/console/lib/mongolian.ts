@@ -6,8 +6,11 @@
 import type { Wall } from './zoned.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
+/** A day without its year. */
 export const shortDayText = ({ month, day }: Wall): string => `${month}-р сарын ${day}`
+/** A day. */
 export const dayText = (wall: Wall): string => `${wall.year} оны ${shortDayText(wall)}`
+/** A moment, to the minute. */
 export const momentText = (wall: Wall): string => `${dayText(wall)} ${two(wall.hour)}:${two(wall.minute)}`
 
 const named = {

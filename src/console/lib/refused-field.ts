@@ -1,30 +1,39 @@
 /** Which field of a form souk has refused: its refusals name it by its place in the body. */
 import { type Signal, signal } from '@preact/signals'
 import { createContext } from 'preact'
-import { useContext, useLayoutEffect } from 'preact/hooks'
+import { useContext, useLayoutEffect, useMemo } from 'preact/hooks'
 import { nameOf } from './draft.ts'
 import { Refused } from './refused.ts'
 
-type FieldRefusal = { readonly path: string; readonly text: string }
-
-/** What a form and its fields know of each other: how the fields are called, and which of them was refused. */
-export type FormFields = { readonly labels: Map<string, string>; readonly refused: Signal<FieldRefusal | undefined> }
-export const formFields = (): FormFields => ({ labels: new Map(), refused: signal(undefined) })
+/** A form's own field: what it is called in the body, and what one sees. */
+type Field = { readonly name: string; readonly label: string }
+/** What a form and its fields know of each other: which there are, and which of them was refused. */
+export type FormFields = {
+  readonly fields: Set<Field>
+  readonly refused: Signal<{ readonly field: Field; readonly text: string } | undefined>
+}
+/** Of a form that has none yet. */
+export const formFields = (): FormFields => ({ fields: new Set(), refused: signal(undefined) })
 export const FormContext = createContext<FormFields | undefined>(undefined)
 
-/** `code` is the field of `data.3.code`; of several rows each says which it is, as `data.3.code`. */
-const isOf = (path: string, name: string): boolean => path === name || path.endsWith(`.${name}`)
+/** `price` is the field of `variants.0.price`, and of its amount, `variants.0.price.amount`. */
+function isOf(path: string, name: string): boolean {
+  const place = path.replace(/\.(amount|currency)$/, '')
+  return [path, place].some((one) => one === name || one.endsWith(`.${name}`))
+}
 
 /**
- * Notes which field a refusal is of, where it names one that the form has.
+ * Notes which field a refusal is of, where it names one of the form: not one of several that are called the same.
  * @returns what is to be said of it: in place of souk's name of the field that which one sees
  */
-export function noteRefusal({ labels, refused }: FormFields, error: unknown): unknown {
-  const [, path, text] = (error instanceof Refused && /^([\w.]+) \(body\): (.+)$/s.exec(error.message)) || []
-  const named = path === undefined ? undefined : [...labels].find(([name]) => isOf(path, name))
-  refused.value = named && path && text ? { path, text } : undefined
-  if (!named || !(error instanceof Refused)) return error
-  return new Refused(error.status, `${named[1]}: ${text}`, error.code, error.requestId, error.retryAfter)
+export function noteRefusal({ fields, refused }: FormFields, error: unknown): unknown {
+  refused.value = undefined
+  if (!(error instanceof Refused)) return error
+  const [, path = '', text = ''] = /^([\w.]+) \(body\): (.+)$/s.exec(error.message) ?? []
+  const [field, ...others] = [...fields].filter(({ name }) => isOf(path, name))
+  if (!field || others.length > 0) return error
+  refused.value = { field, text }
+  return new Refused(error.status, `${field.label}: ${text}`, error.code, error.requestId, error.retryAfter)
 }
 
 type Named = { readonly label: string; readonly error?: string | undefined; readonly name?: string | undefined }
@@ -34,11 +43,12 @@ export function useRefusal<Props extends Named>(bind: object, props: Props): Pro
   const form = useContext(FormContext)
   const { label } = props
   const name = props.name ?? nameOf(bind)
+  const field = useMemo(() => (name === undefined ? undefined : { name, label }), [name, label])
   useLayoutEffect(() => {
-    if (!form || name === undefined) return
-    form.labels.set(name, label)
-    return () => void form.labels.delete(name)
-  }, [form, name, label])
+    if (!form || !field) return
+    form.fields.add(field)
+    return () => void form.fields.delete(field)
+  }, [form, field])
   const refused = form?.refused.value
-  return refused && name !== undefined && !props.error && isOf(refused.path, name) ? { ...props, error: refused.text } : props
+  return refused?.field === field && refused && !props.error ? { ...props, error: refused.text } : props
 }

@@ -1,4 +1,5 @@
 /** A screen: loaded when it is first shown, with its words in the reader's language. */
+import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import lazy from 'preact-iso/lazy'
@@ -31,47 +32,49 @@ const comesWithinMs = 20_000
 
 /** Loads a screen when it is first shown, and the words that it imports; where it does not come, it says so, and can be asked for again. */
 export function screen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
-  const whole = async () => {
+  const found = signal<ComponentType | undefined>(undefined)
+  async function whole(): Promise<{ default: ComponentType }> {
     const module = await load()
     await wordsLoaded()
+    found.value = module.default
     return module
   }
+  /** Where it takes too long it is still on its way, and is shown when it comes after all. */
   function loading(): ReturnType<typeof whole> {
     const { promise, reject } = Promise.withResolvers<never>()
-    const impatience = setTimeout(() => reject(unanswered()), comesWithinMs)
+    const impatience = setTimeout(() => reject(tooLate), comesWithinMs)
     return Promise.race([whole(), promise]).finally(() => clearTimeout(impatience))
   }
   /** Whether it failed before anybody was in, and nobody was shown that: then it is asked for again by itself, once. */
   let isUnseen = false
-  let found: { of: ComponentType } | undefined
   const Missing = () => {
-    const [Loaded, setLoaded] = useState(found)
     const [error, setError] = useState<unknown>(isUnseen ? undefined : unanswered())
     const again = () =>
-      loading()
-        .then((module) => {
-          found = { of: module.default }
-          setLoaded(found)
-        })
-        .catch(async () => {
-          await reloadForMissing()
-          setError(unanswered())
-        })
+      loading().catch(async (cause) => {
+        await reloadUnlessLate(cause)
+        setError(unanswered())
+      })
     useEffect(() => {
       if (isUnseen) void again()
       isUnseen = false
     }, [])
-    if (Loaded) return <Loaded.of />
+    const Found = found.value
+    if (Found) return <Found />
     return error === undefined ? <div class="skeleton" role="status" aria-label={c('loading')} /> : <Problem error={error} retry={again} />
   }
   return lazy(async () => {
     try {
       return await loading()
-    } catch {
-      // It is of another version than the page, or the server is away.
+    } catch (cause) {
       isUnseen = standing.value !== 'in'
-      await reloadForMissing()
+      await reloadUnlessLate(cause)
       return { default: Missing }
     }
   }) as Screen['component']
+}
+
+const tooLate = Symbol('too late')
+/** It is of another version than the page, or the server is away; what takes too long is neither. */
+const reloadUnlessLate = async (cause: unknown): Promise<void> => {
+  if (cause !== tooLate) await reloadForMissing()
 }

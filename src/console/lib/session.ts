@@ -142,7 +142,10 @@ async function alone<T>(work: () => Promise<T>): Promise<T> {
 
 declare global {
   /** What begin.ts asked for, with no answer where it could not; null once it was taken, or the page has asked by itself. */
-  var soukBegun: { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController } | null | undefined
+  var soukBegun:
+    | { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController; readonly isAsked: () => boolean }
+    | null
+    | undefined
 }
 
 let renewing: Promise<void> | undefined
@@ -169,20 +172,29 @@ function renewedBy(work: () => Promise<void>): Promise<void> {
   return renewing
 }
 
+/** A lock that is free is given at once: a browser that takes longer to say so gives none. */
+const lockMaxMs = 3_000
+
 /** What begin.ts was answered, where that is a session: that nobody is in may be older than a login in another tab, and is asked once more. */
 async function askedFirst(): Promise<Response> {
   const early = globalThis.soukBegun
   globalThis.soukBegun = null
   if (early) {
-    const isOver = new Promise<undefined>((resume) => early.giveUp.signal.addEventListener('abort', () => resume(undefined)))
-    setTimeout(() => early.giveUp.abort(), patienceMs)
-    // A lock that is neither given nor refused would have no answer at all.
+    const { giveUp, isAsked } = early
+    const isOver = new Promise<undefined>((resume) => giveUp.signal.addEventListener('abort', () => resume(undefined)))
+    const locking = setTimeout(() => isAsked() || giveUp.abort(), lockMaxMs)
+    const asking = setTimeout(() => giveUp.abort(), patienceMs)
     const answer = await Promise.race([early.answer, isOver])
+    clearTimeout(locking)
     if (answer?.ok) {
       noteClock(answer)
       return answer
     }
-    if (early.giveUp.signal.aborted) throw unanswered()
+    clearTimeout(asking)
+    if (giveUp.signal.aborted) {
+      if (isAsked()) throw unanswered()
+      return ask('/console/session', 'POST')
+    }
   }
   return alone(() => ask('/console/session', 'POST'))
 }

@@ -26,9 +26,11 @@ const isOpen = signal(false)
 const isComing = signal(false)
 const comesUnseenMs = 300
 let seen: ReturnType<typeof setTimeout> | undefined
+/** A screen was asked for that is not there yet. */
 export function screenComes(): void {
   seen ??= setTimeout(() => (isComing.value = true), comesUnseenMs)
 }
+/** It has come, or nobody waits for it any more. */
 export function screenIsThere(): void {
   clearTimeout(seen)
   seen = undefined
@@ -45,6 +47,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
     isOpen.value = false
     rememberShop()
   }, [path])
+  useEffect(() => screenIsThere, [])
   const here = menu()
   // The screen that one is on, or the nearest above it.
   const current = here

@@ -1,11 +1,10 @@
+import { useContext } from 'preact/hooks'
 import { c } from '../lib/words/common.ts'
 import { Button } from './button.tsx'
-import { mayClose } from './dialog.tsx'
+import { CloseWindow } from './dialog.tsx'
 
-/** Closes a form in a window as its cross does. */
-export function Cancel({ onCancel }: { onCancel: () => void }) {
-  async function cancel(): Promise<void> {
-    if (await mayClose()) onCancel()
-  }
-  return <Button onPress={cancel}>{c('cancel')}</Button>
+/** Closes the window that its form stands in, as the cross of that does. */
+export function Cancel() {
+  const close = useContext(CloseWindow)
+  return <Button onPress={() => close?.()}>{c('cancel')}</Button>
 }

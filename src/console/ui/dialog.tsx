@@ -1,8 +1,7 @@
-import { effect, signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { signal } from '@preact/signals'
+import { type ComponentChildren, createContext } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { isChanging } from '../lib/api.ts'
-import { dirtyNow, isDirty, isDirtyNow } from '../lib/dirty.ts'
+import { dirtyNow, isDirty } from '../lib/dirty.ts'
 import { notify } from '../lib/notices.ts'
 import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
@@ -107,24 +106,26 @@ export const dropQuestion = (): void => asked.value?.answer(undefined)
 /** Asks before what cannot be undone. Resolves with whether to do it. */
 export const confirm = async (question: Question): Promise<boolean> => (await choose(question)) === 'action'
 
-/** After an answer has come, what it says is on the page. */
-const drawnAfterMs = 100
+/** Whether a form is being sent: from its button to what is shown of it. */
+const isSending = (): boolean => document.querySelector('form[aria-busy=true]') !== null
+const looksMs = 100
 
 /**
  * Asks before what was typed is lost. Where it is saved meanwhile there is nothing to ask any more, and one goes; where it was being sent, and what
  * came of it is shown now, one stays and sees.
  * @param but what is not lost
  */
-export async function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
-  const isSending = isChanging()
-  const body = <p>{c(isSending ? 'leaveSending' : 'leaveText')}</p>
+export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
+  const wasSending = isSending()
+  const body = <p>{c(wasSending ? 'leaveSending' : 'leaveText')}</p>
   const chosen = confirm({ title: c('leaveTitle'), body, action: c('leave'), otherwise: c('stay'), danger: true })
   const mine = asked.peek()
-  const drop = () => asked.peek() === mine && mine?.answer(isDirty(but) ? undefined : 'action')
-  const stop = effect(() => {
-    if (!isDirtyNow(but) || (isSending && !isChanging())) setTimeout(drop, drawnAfterMs)
-  })
-  return chosen.finally(stop)
+  const looking = setInterval(() => {
+    if (asked.peek() !== mine || isSending()) return
+    if (!isDirty(but)) mine?.answer('action')
+    else if (wasSending) mine?.answer(undefined)
+  }, looksMs)
+  return chosen.finally(() => clearInterval(looking))
 }
 
 /** Where that is asked: once, in the shell. */
@@ -145,19 +146,15 @@ export function Questions() {
   )
 }
 
-/**
- * Whether a form in a window may be closed: what was typed is asked about first. While it is sent it stays, since what comes of it may be a code that
- * nobody can show again.
- * @param but what waits in the page behind it, which is not lost
- */
-export async function mayClose(but?: ReadonlySet<symbol>): Promise<boolean> {
-  if (!document.querySelector('dialog form[aria-busy=true]')) return !isDirty(but) || askToLeave(but)
-  notify(c('isSending'))
-  return false
-}
+/** Closes the window that one is in, as its cross does; undefined where one is in none. */
+export const CloseWindow = createContext<(() => Promise<void>) | undefined>(undefined)
 
-/** A form in a window over the page. */
-export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
+/**
+ * A form in a window over the page: what was typed is asked about before it is closed without being sent. While it is sent it stays, since what comes
+ * of it may be a code that nobody can show again.
+ */
+export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dialog>[0]) {
+  // What waits in the page behind it is not lost by that.
   const [before] = useState(dirtyNow)
   const isOver = useRef(false)
   useLayoutEffect(
@@ -167,8 +164,14 @@ export function FormDialog({ onClose, ...rest }: Parameters<typeof Dialog>[0]) {
     [],
   )
   async function close() {
+    if (isSending()) return notify(c('isSending'), { about: 'sending' })
+    if (isDirty(before) && !(await askToLeave(before))) return
     // What was sent meanwhile has closed it itself.
-    if ((await mayClose(before)) && !isOver.current) onClose()
+    if (!isOver.current) onClose()
   }
-  return <Dialog {...rest} onClose={close} typing />
+  return (
+    <Dialog {...rest} onClose={close} typing>
+      <CloseWindow.Provider value={close}>{children}</CloseWindow.Provider>
+    </Dialog>
+  )
 }

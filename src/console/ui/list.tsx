@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useReturning } from '../lib/live.ts'
 import type { Query } from '../lib/query.ts'
 import type { Resource } from '../lib/resource.ts'
 import { c } from '../lib/words/common.ts'
@@ -13,7 +14,7 @@ import { type Paged, Pager } from './table.tsx'
  * @param notFound what is said where nothing was found, if there is more to say than that
  * @param goesOn there are pages behind those that are counted
  */
-export const LoadedList = <List extends Paged & { readonly data: readonly unknown[]; readonly limit: number }>({
+export function LoadedList<List extends Paged & { readonly data: readonly unknown[]; readonly limit: number }>({
   of,
   query,
   isFiltered = false,
@@ -29,21 +30,24 @@ export const LoadedList = <List extends Paged & { readonly data: readonly unknow
   notFound?: string
   goesOn?: boolean
   children: (list: List) => ComponentChildren
-}) => (
-  <Loaded of={of}>
-    {(list) => {
-      // The last row of a page may be gone by now, or the page was never there.
-      if (list.data.length === 0 && list.total > 0) return <PastEnd of={list} query={query} />
-      if (list.data.length === 0) return isFiltered ? <Empty icon="search" title={c('nothingFound')} text={notFound} /> : empty
-      return (
-        <>
-          {children(list)}
-          <Pager of={list} query={query} goesOn={goesOn && !!list.totalCapped && list.data.length === list.limit} />
-        </>
-      )
-    }}
-  </Loaded>
-)
+}) {
+  useReturning(of.reload)
+  return (
+    <Loaded of={of}>
+      {(list) => {
+        // The last row of a page may be gone by now, or the page was never there.
+        if (list.data.length === 0 && list.total > 0) return <PastEnd of={list} query={query} />
+        if (list.data.length === 0) return isFiltered ? <Empty icon="search" title={c('nothingFound')} text={notFound} /> : empty
+        return (
+          <>
+            {children(list)}
+            <Pager of={list} query={query} goesOn={goesOn && !!list.totalCapped && list.data.length === list.limit} />
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
 
 const PastEnd = ({ of: { page, pages }, query }: { of: Paged; query: Query }) => (
   <Empty

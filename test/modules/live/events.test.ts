@@ -234,7 +234,10 @@ test('everybody in a shop is told when it is another than it was, and nobody of 
   expect([...names(stream).slice(3), ...names(again)]).toEqual(['shop.suspended', 'shop.restored'])
   expect(names(beside)).toEqual([])
   expect(names(ofOperators).filter((name) => name.startsWith('shop.'))).toEqual([
-    ...['shop.verified', 'shop.went_live', 'shop.suspended', 'shop.restored'],
+    'shop.verified',
+    'shop.went_live',
+    'shop.suspended',
+    'shop.restored',
   ])
   for (const one of [stream, again]) expectDocumented(one)
   for (const one of [again, beside, ofOperators]) await one.close()

@@ -10,7 +10,6 @@ import { standing } from '../../lib/session.ts'
 import { at, shop } from '../../lib/shop.ts'
 import { useDirty } from '../../lib/use-dirty.ts'
 import { useDraft } from '../../lib/use-draft.ts'
-import { c } from '../../lib/words/common.ts'
 import { Copyable, Money, Note } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm, Dialog, FormDialog } from '../../ui/dialog.tsx'
@@ -117,7 +116,7 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
         label={w('amount')}
         currency={currency}
         required
-        error={wrong.value.amount && c('notAmount', { currency })}
+        error={wrong.value.amount && w('notAmount', { currency })}
       />
       <TextField
         bind={draft.of.expiresAt}

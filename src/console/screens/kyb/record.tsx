@@ -143,7 +143,7 @@ function Decide({
         danger={!isApproval}
         dirty={reason.value !== ''}
         label={w('reason')}
-        actions={<Cancel onCancel={onClose} />}
+        actions={<Cancel />}
       >
         <AreaField label={w('reason')} hint={`${w('reasonHint')} (${c('optional')})`} bind={reason} max={2000} />
       </Form>

@@ -90,7 +90,7 @@ export function DecideDialog({
         danger={value === 'REJECTED'}
         dirty={reason.value !== '' || reference.value !== (of.partnerExternalRef ?? '') || figures.dirty}
         label={w('decide')}
-        actions={<Cancel onCancel={onClose} />}
+        actions={<Cancel />}
       >
         <fieldset class="field choices">
           <legend>{w('decision')}</legend>

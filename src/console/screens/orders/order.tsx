@@ -56,8 +56,8 @@ export default function OrderPage() {
   )
 }
 
-/** Of an order that is called off, or is no sale, nothing is sent; what was sent before that is told. */
-const isToBeSent = ({ status, fulfilmentStatus }: Order) => fulfilmentStatus !== 'UNFULFILLED' || status === 'CONFIRMED'
+/** Whether how its parcels stand is told: of one that is called off, or is no sale, what was sent before that alone. */
+const tellsOfParcels = ({ status, fulfilmentStatus }: Order) => fulfilmentStatus !== 'UNFULFILLED' || status === 'CONFIRMED'
 
 const Standing = ({ of }: { of: Order }) => (
   <>
@@ -66,7 +66,7 @@ const Standing = ({ of }: { of: Order }) => (
       of={of.paymentStatus}
       text={w('paymentState', { state: w.has(`payment.${of.paymentStatus}`) ? w(`payment.${of.paymentStatus}`) : of.paymentStatus })}
     />
-    {isToBeSent(of) && <State of={of.fulfilmentStatus} />}
+    {tellsOfParcels(of) && <State of={of.fulfilmentStatus} />}
     {of.mode === 'TEST' && <State of="TEST" />}
     <When at={of.createdAt} />
   </>

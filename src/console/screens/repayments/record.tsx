@@ -56,7 +56,7 @@ export function RecordDialog({
         submit={w('record')}
         dirty={draft.dirty || lender.value.length > 0 || merchant.value[0]?.id !== (merchantId || undefined)}
         label={w('record')}
-        actions={<Cancel onCancel={onClose} />}
+        actions={<Cancel />}
       >
         <PickField label={w('merchant')} bind={merchant} max={1} find={findMerchants} hint={w('merchantHint')} error={said('merchant')} />
         <PickField label={w('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />

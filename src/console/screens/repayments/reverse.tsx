@@ -29,14 +29,7 @@ export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose:
         {outcomeName(of.outcome)}, {usd(of.amountUsd)}
       </p>
       <p>{w('reverseWhat')}</p>
-      <Form
-        onSubmit={reverse}
-        submit={w('reverse')}
-        danger
-        dirty={reason.value !== ''}
-        label={w('reverse')}
-        actions={<Cancel onCancel={onClose} />}
-      >
+      <Form onSubmit={reverse} submit={w('reverse')} danger dirty={reason.value !== ''} label={w('reverse')} actions={<Cancel />}>
         <AreaField label={w('reason')} bind={reason} max={2000} required />
       </Form>
     </FormDialog>

@@ -18,6 +18,7 @@ export default {
   initial: 'Анх',
   balance: 'Үлдэгдэл',
   issue: 'Карт гаргах',
+  notAmount: '{currency} валютын 0-ээс их дүн биш',
   issueNow: 'Гаргах',
   ofOne: 'Зөвхөн нэг хүний карт.',
   toCustomer: 'Худалдан авагч руу',

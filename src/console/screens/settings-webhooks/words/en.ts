@@ -13,7 +13,7 @@ export default {
   secretText: 'Keep it on your server, which checks the signature of each message by it. It is shown this once and never again.',
   secretKept: 'I have it',
   health: 'Health',
-  works: 'Works',
+  works: 'On',
   failing: 'Fails since {at}',
   disabled: 'Disabled',
   'disabled.GONE': 'Your server answered 410, which means: never again. Nothing more is sent there. Remove it and register it anew.',

@@ -11,8 +11,10 @@ export type ConsoleFile = {
 
 /** What the page loads at once, by the names of files. */
 export type ConsoleEntry = {
-  /** What runs before the rest is there, and imports nothing. */
+  /** What runs before the rest is there, imports nothing, and has the script run. */
   readonly begin: string
+  /** The same, where that does not come. */
+  readonly late: string
   readonly script: string
   readonly styles: readonly string[]
   /** What the script imports at once, and what that imports. */

@@ -92,8 +92,8 @@ test('a page whose files do not come, or do not run, says so in every language, 
   await visitor.heading('Log in to souk')
   const { command, evaluate } = visitor.page
   expect(await evaluate(`document.querySelector('.not-begun')`)).toBeNull()
-  const begin = (await evaluate(`document.querySelector('script:not([type=module])').src`)) as string
-  const main = (await evaluate(`document.querySelector('script[type=module]').src`)) as string
+  const [begin, late] = (await evaluate(`[...document.scripts].map(({ src }) => src)`)) as [string, string]
+  const main = (await evaluate(`location.origin + document.scripts[0].dataset.then`)) as string
   const core = (await evaluate(`document.querySelector('link[rel=modulepreload]').href`)) as string
   const texts = ['This page has not begun.', 'لم تبدأ هذه الصفحة بعد.', 'Энэ хуудас эхэлсэнгүй.']
   const saysSo = async () => {
@@ -115,6 +115,9 @@ test('a page whose files do not come, or do not run, says so in every language, 
     await saysSo()
   }
   expect(await visitor.axe()).toEqual([])
+  // also where it is not the first script that sees it,
+  await reload(begin, main)
+  await saysSo()
 
   // or that they do not run: here in a browser that lacks something they take for granted.
   visitor.expects(/BroadcastChannel is not a constructor/)
@@ -124,7 +127,7 @@ test('a page whose files do not come, or do not run, says so in every language, 
   await command('Page.removeScriptToEvaluateOnNewDocument', { identifier })
 
   // By itself, after a while, where there is no script that could say it.
-  await reload(begin, main)
+  await reload(begin, late)
   await visitor.until(`document.querySelector('.not-begun')?.getAnimations().length === 1`, 'a page that waits')
   expect(await evaluate(`getComputedStyle(document.querySelector('.not-begun')).visibility`)).toBe('hidden')
   await evaluate(`document.querySelector('.not-begun').getAnimations()[0].finish()`)
@@ -138,7 +141,7 @@ test('without the script that asks ahead, or while that does not come, the page 
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
   const { command, evaluate, events } = visitor.page
-  const begin = new URL((await evaluate(`document.querySelector('script:not([type=module])').src`)) as string).pathname
+  const begin = new URL((await evaluate(`document.scripts[0].src`)) as string).pathname
   await command('Network.setCacheDisabled', { cacheDisabled: true })
   const again = async () => {
     await evaluate('globalThis.isBefore = true')
@@ -158,7 +161,7 @@ test('without the script that asks ahead, or while that does not come, the page 
   const before = asked()
   const held = events.filter(({ method }) => method === 'Fetch.requestPaused')
   expect(held.length).toBe(1)
-  await evaluate(`document.querySelector('script:not([type=module])').addEventListener('load', () => { globalThis.isLate = true })`)
+  await evaluate(`document.scripts[0].addEventListener('load', () => { globalThis.isLate = true })`)
   for (const { params } of held) await command('Fetch.continueRequest', { requestId: params['requestId'] })
   await visitor.until('globalThis.isLate === true', 'the script that came late')
   await command('Fetch.disable')

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleEntry, type ConsoleFile, type ConsoleFiles, consoleFileName, contentTypeOf } from '../../core/console-files.ts'
 
-/** Beside the first file: what the page runs before that. */
-const beginName = 'begin.ts'
+/** Beside the first file: what the page runs before that, and what runs that in its place. */
+const ahead = ['begin.ts', 'late.ts'] as const
 const entryPoint = join(import.meta.dir, '../../console/index.tsx')
 
 const inBrotli = promisify(brotliCompress)
@@ -30,12 +30,12 @@ type Metafile = {
 
 /**
  * Bundles, names by content and compresses.
- * @param from where else than in src/console the first file is, and a `begin.ts` beside it; tests bundle what they wrote
+ * @param from where else than in src/console the first file is, with a `begin.ts` and a `late.ts` beside it; tests bundle what they wrote
  * @throws where a source is wrong, and says in which line
  */
 export async function bundleConsole(from = entryPoint, { effort = 'some' }: { effort?: keyof typeof efforts } = {}): Promise<ConsoleFiles> {
   const options: Bun.BuildConfig = {
-    entrypoints: [from, join(dirname(from), beginName)],
+    entrypoints: [from, ...ahead.map((name) => join(dirname(from), name))],
     target: 'browser',
     format: 'esm',
     splitting: true,
@@ -132,8 +132,8 @@ async function fileOf(output: Bun.BuildArtifact, { quality, level }: (typeof eff
 function entryOf({ outputs }: Metafile): ConsoleEntry {
   const madeOf = (name: string) => Object.entries(outputs).find(([path, { entryPoint: of }]) => of?.endsWith(name) && path.endsWith('.js'))
   const first = madeOf('index.tsx')
-  const begin = madeOf(beginName)
-  if (!first || !begin) throw new Error(`the bundler made no script of src/console/index.tsx, or of its ${beginName}`)
+  const [begin, late] = ahead.map(madeOf)
+  if (!first || !begin || !late) throw new Error(`the bundler made no script of src/console/index.tsx, or of its ${ahead.join(' or ')}`)
   const preloads = new Set<string>()
   const walk = (path: string): void => {
     for (const { path: to, kind } of outputs[path]?.imports ?? []) {
@@ -146,6 +146,7 @@ function entryOf({ outputs }: Metafile): ConsoleEntry {
   const styles = first[1].cssBundle === undefined ? [] : [first[1].cssBundle]
   return {
     begin: basename(begin[0]),
+    late: basename(late[0]),
     script: basename(first[0]),
     styles: styles.map((path) => basename(path)),
     preloads: [...preloads].map((path) => basename(path)),

@@ -43,8 +43,8 @@ const noScript: Texts = [
 ]
 
 /**
- * What is said where the script does not come, or does not run: at once where begin.ts has seen that (`cannot-begin`), else by the style sheet, after
- * a while. Without either it is there from the beginning, and goes when the page begins.
+ * What is said where the script does not come, or does not run: at once where begin.ts or late.ts has seen that (`cannot-begin`), else by the style
+ * sheet, after a while. Without either it is there from the beginning, and goes when the page begins.
  */
 const notBegun: Texts = [
   [
@@ -68,7 +68,7 @@ const paragraphs = (texts: Texts, more = ''): string =>
  * The page: one for every path of it.
  * @param version of the program, by which the page notices an upgrade
  */
-export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, version: string): string {
+export function consoleHtml({ begin, late, script, styles, preloads }: ConsoleEntry, version: string): string {
   const at = (name: string) => `${assetsPath}/${name}`
   return `<!doctype html>
 <html lang="en">
@@ -81,9 +81,8 @@ export function consoleHtml({ begin, script, styles, preloads }: ConsoleEntry, v
 <meta name="souk:version" content="${version}">
 <title>souk</title>
 <script async src="${at(begin)}" data-then="${at(script)}"></script>
-<script async type="module" src="${at(script)}"></script>
 <link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
-${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
+${styles.map((name) => `<link rel="stylesheet" href="${at(name)}">\n`).join('')}${[...preloads, script].map((name) => `<link rel="modulepreload" href="${at(name)}">\n`).join('')}</head>
 <body>
 <div id="root"></div>
 <div class="not-begun" role="main">
@@ -96,6 +95,7 @@ ${paragraphs(notBegun)}</div>
 <h1>souk</h1>
 ${paragraphs(noScript, ' <a href="/docs">/docs</a>')}</main>
 </noscript>
+<script async src="${at(late)}" data-then="${at(script)}" fetchpriority="low"></script>
 </body>
 </html>
 `

@@ -98,11 +98,13 @@ describe.skipIf(!binary)('the binary', () => {
       for (const file of files) {
         const whole = await (await fetch(url + file, { headers: { 'accept-encoding': 'identity' } })).text()
         for (const encoding of ['br', 'gzip']) {
+          // What is so small that it saves nothing is sent as it is.
+          const sent = whole.length < 256 ? null : encoding
           const answer = await fetch(url + file, { headers: { 'accept-encoding': encoding } })
           expect([file, answer.status, answer.headers.get('content-encoding'), (await answer.text()) === whole]).toEqual([
             file,
             200,
-            encoding,
+            sent,
             true,
           ])
         }

@@ -3,13 +3,12 @@ import { decimalsOf } from '../../lib/money.ts'
 import { type Money, moneyText } from './amounts.ts'
 import { serverNow } from './clock.ts'
 import { shop } from './shop.ts'
-import { comes, isKnown, language, locale } from './words.ts'
+import { inMongolian, language, locale } from './words.ts'
 import { wallOf } from './zoned.ts'
 
 export { type Money, moneyText, parseMoney } from './amounts.ts'
 
-/** Undefined where `Intl` says it itself. */
-const mongolian = isKnown || language !== 'mn' ? () => undefined : comes(() => import('./mongolian.ts'))
+const mongolian = inMongolian(() => import('./mongolian.ts'))
 
 const kept = <T>(make: (key: string) => T) => {
   const made = new Map<string, T>()

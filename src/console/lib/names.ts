@@ -1,7 +1,7 @@
 /** Names of countries and currencies in the reader's language. */
-import { comes, isKnown, language, locale } from './words.ts'
+import { inMongolian, locale } from './words.ts'
 
-const mongolian = isKnown || language !== 'mn' ? () => undefined : comes(() => import('./mongolian-names.ts'))
+const mongolian = inMongolian(() => import('./mongolian-names.ts'))
 const [regions, currencies] = [new Intl.DisplayNames(locale, { type: 'region' }), new Intl.DisplayNames(locale, { type: 'currency' })]
 
 /** A country by its code; the code where nobody knows it. */

@@ -88,6 +88,10 @@ export function comes<T>(loader: () => Promise<T>): () => T | undefined {
   return () => here
 }
 
+/** What says in Mongolian what this browser's `Intl` does not: it never comes where that does, or in another language. */
+export const inMongolian = <T>(loader: () => Promise<T>): (() => T | undefined) =>
+  isKnown || language !== 'mn' ? () => undefined : comes(loader)
+
 /**
  * A catalog: `const w = catalog({ en: () => import('./en.ts'), … })`, once `wordsLoaded` used as `w('title')`, `w('items', { n: 3 })`.
  * The English one says which texts there are; another that lacks one does not compile.

@@ -22,6 +22,8 @@ export type Words = {
 
 const made = new Map<string, Words>()
 const keptMax = 500
+/** Of one language: a time zone may be spelt in any case, and each spelling is one more. */
+const zonesMax = 50
 
 /** @param country of the shop: by it numbers have the digits and the days the order that are usual there */
 export function wordsOf(language: MailLanguage, country: string): Words {
@@ -60,8 +62,10 @@ function createWords(language: MailLanguage, locale: string): Words {
       return format.format(`${sign}${decimalOf(Math.abs(amount), decimalsOf(currency))}` as `${number}`)
     },
     count: (number) => numbers.format(number),
-    day: (at, timeZone) =>
-      days.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone })).format(at),
+    day(at, timeZone) {
+      if (days.size >= zonesMax) days.clear()
+      return days.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone })).format(at)
+    },
     minutes: (number) => unit('minute').format(number),
     hours: (number) => unit('hour').format(number),
     days: (number) => unit('day').format(number),

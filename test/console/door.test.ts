@@ -1,6 +1,8 @@
 /** Who comes in, who is put out, and what becomes of what they typed meanwhile. */
 import { expect } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
+import { ok } from '../support/selling.ts'
+import { begunTotp, codeAt } from '../support/totp.ts'
 
 const { test } = consoleTests()
 
@@ -20,6 +22,24 @@ test('a session that ends in the middle of an edit keeps what was typed behind t
   await visitor.key('Enter')
   await visitor.heading('Shop')
   expect(await visitor.value('Title')).toBe('A long thought')
+})
+
+test('whoever has a second factor is told so, and types its code at once', async ({ open, app, clock }) => {
+  const shop = await app.merchant()
+  const secret = await begunTotp(app, shop.token)
+  ok(await app.call('POST', '/auth/totp/confirm', { token: shop.token, body: { code: codeAt(secret, clock.now()) } }))
+  const visitor = await open({ at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Log in to souk')
+  await visitor.keyFill('E-mail address', shop.email)
+  await visitor.keyFill('Password', shop.password)
+  await visitor.key('Enter')
+  await visitor.keyboardAt('Code of your authenticator app', { role: 'textbox' })
+  await visitor.text('Your password is right.')
+  expect(await visitor.axe()).toEqual([])
+  // That of the step at hand is used up.
+  await visitor.type(codeAt(secret, clock.now(), 1))
+  await visitor.key('Enter')
+  await visitor.heading('Orders')
 })
 
 test('another account that logs in beside takes nothing over from the page of the first', async ({ open, app }) => {

@@ -15,6 +15,11 @@ const { test } = consoleTests({
     return { selling, cap }
   },
 })
+/** Nobody is there: that mails can be asked for is what counts. */
+const { test: testWithMails } = consoleTests({
+  settings: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' },
+  fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 10 }) }),
+})
 const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
 const drafts = async (selling: Selling) => ok(await selling.get('/v2/orders/drafts')).body.data
 
@@ -89,34 +94,33 @@ test('what cannot be sent is said, and what souk refuses is shown as it comes', 
   expect((await drafts(selling))[0]).toMatchObject({ settled: ['shippingAddress'], shippingAddress: { name: 'Noor', countryCode: 'US' } })
 })
 
-test('what was typed stays where whoever pays has begun, and is not mailed before it is saved', async ({
-  open,
-  app,
-  data: { selling },
-}) => {
-  const lines = [{ variantId: selling.variantId, quantity: 1 }]
-  const draft = ok(await selling.post('/v2/orders/drafts', { lines, email: 'ann@example.com' }), 201).body
-  const visitor = await open({ as: selling, at: at(selling, `/orders/drafts/${draft.id}`) })
-  await visitor.heading('ann@example.com')
-  await visitor.fill('Note', 'mine')
-  await visitor.press('Mail the link')
-  await visitor.text('Save first, or leave what you typed.')
-  const { look, send } = browserOn(app, draft.payUrl)
-  await look()
-  ok(await selling.checkout(draft.cartId, { paymentToken: 'tok_action' }))
-  await visitor.text('It is open no more: what you typed cannot be saved.')
-  expect(await visitor.value('Note')).toBe('mine')
-  await visitor.press('Save', { role: 'button' })
-  await visitor.there(/That did not work/, {})
-  expect(await visitor.value('Note')).toBe('mine')
-  expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBeNull()
-  // They go back: it is open again, and so is the form.
-  await send(formOf(await look(), 'back'))
-  await visitor.gone('Let it go')
-  await visitor.press('Save', { role: 'button' })
-  await visitor.there(/^Saved/, {})
-  expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBe('mine')
-})
+testWithMails(
+  'what was typed stays where whoever pays has begun, and is not mailed before it is saved',
+  async ({ open, app, data: { selling } }) => {
+    const lines = [{ variantId: selling.variantId, quantity: 1 }]
+    const draft = ok(await selling.post('/v2/orders/drafts', { lines, email: 'ann@example.com' }), 201).body
+    const visitor = await open({ as: selling, at: at(selling, `/orders/drafts/${draft.id}`) })
+    await visitor.heading('ann@example.com')
+    await visitor.fill('Note', 'mine')
+    await visitor.press('Mail the link')
+    await visitor.text('Save first, or leave what you typed.')
+    const { look, send } = browserOn(app, draft.payUrl)
+    await look()
+    ok(await selling.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+    await visitor.text('It is open no more: what you typed cannot be saved.')
+    expect(await visitor.value('Note')).toBe('mine')
+    await visitor.press('Save', { role: 'button' })
+    await visitor.there(/That did not work/, {})
+    expect(await visitor.value('Note')).toBe('mine')
+    expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBeNull()
+    // They go back: it is open again, and so is the form.
+    await send(formOf(await look(), 'back'))
+    await visitor.gone('Let it go')
+    await visitor.press('Save', { role: 'button' })
+    await visitor.there(/^Saved/, {})
+    expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBe('mine')
+  },
+)
 
 test('whoever may only read sees drafts, and nothing to change them', async ({ open, app, data: { selling } }) => {
   const lines = [{ variantId: selling.variantId, quantity: 1 }]

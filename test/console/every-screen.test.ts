@@ -44,3 +44,19 @@ for (const [part, listed] of parts)
     }
     expect([...faults].map(([fault, places]) => `${fault}\n  at ${places.join(', ')}`).join('\n')).toBe('')
   })
+
+test('in Mongolian, whose words are the longest, a phone has room for all of them', async ({ open, app, merchant, operator, shopName }) => {
+  const cut: string[] = []
+  for (const as of [merchant, operator]) {
+    const { accessToken } = (await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })).body.data
+    const ask = async (path: string) => (await app.call('GET', path, { token: accessToken })).body
+    const visitor = await open({ as, language: 'mn', width: 'phone' })
+    for (const screen of screens.filter(({ area }) => (area === 'net') === (as === operator))) {
+      await visitor.go(await addressOf(screen, shopName, ask))
+      await visitor.heading(/./)
+      await visitor.settled()
+      cut.push(...(await visitor.cut()).map((what) => `${screen.path}: ${what}`))
+    }
+  }
+  expect(cut.join('\n')).toBe('')
+})

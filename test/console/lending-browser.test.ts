@@ -46,11 +46,15 @@ test('an application is begun by the keyboard, and says what is missing', async 
   await visitor.there('Saved', {})
   await visitor.text('Stock count report')
   expect(await visitor.axe()).toEqual([])
-  visitor.expects(/POST \/lending-application\/\S+\/submit 422/)
+  await visitor.fill('Term in months', '24')
   await visitor.keyPress('Submit it', { role: 'button' })
-  await visitor.there('Submit this application?', { role: 'dialog' })
+  await visitor.there(/Save what you typed above first/, {})
+  await visitor.fill('Term in months', '12')
+  // What cannot be submitted yet is not asked about; what was said before is over.
   await visitor.keyPress('Submit it', { role: 'button' })
-  await visitor.text('Documents are missing: bank_statements_12m')
+  await visitor.there(/Hand in first what is still missing/, {})
+  expect(await visitor.has('Save what you typed above first')).toBe(false)
+  expect(await visitor.all('dialog')).toEqual([])
   const { data } = (await app.call('GET', '/lending-application', { token: borrower.token })).body
   expect(data[0]).toMatchObject({
     ...{ status: 'DRAFT', requestedAmountUsd: 25_000.5, requestedTermMonths: 12, selectedTier1Partner: 'HARBOR_INVENTORY' },

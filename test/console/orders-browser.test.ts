@@ -73,6 +73,9 @@ test('an amount is typed in major units, and more than is left is refused before
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
   await visitor.there(`Refund order #${number}`, { role: 'dialog' })
   await visitor.press('An amount')
+  // Nothing typed yet, nothing is wrong.
+  await visitor.text('Choose what goes back.')
+  expect(await visitor.has('Not an amount')).toBe(false)
   await visitor.fill('Amount (USD)', '30.01')
   await visitor.text('That is more than is left to refund.')
   await visitor.fill('Amount (USD)', 'ten')

@@ -122,6 +122,7 @@ describe('the preview of a refund', () => {
   test('says what cannot be', () => {
     expect(previewOf(mixed, { way: 'amount', amount: usd(1_001) }).problem).toBe('tooMuch')
     expect(previewOf(mixed, { way: 'amount', amount: undefined }).problem).toBe('notAmount')
+    expect(previewOf(mixed, { way: 'nothing' }).problem).toBe('nothing')
     expect(previewOf(mixed, { way: 'amount', amount: usd(0) }).problem).toBe('nothing')
     expect(previewOf(mixed, { way: 'lines', lines: [] }).problem).toBe('nothing')
     expect(previewOf(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: 2, restock: true }] }).problem).toBe('tooMuch')

@@ -270,6 +270,11 @@ test('keys: the secret one is shown once one asks, replaced once that was confir
   expect(await visitor.has(own.secretKey)).toBe(false)
   // The old one goes on for the hour that was chosen.
   expect((await app.call('GET', '/shops/v2/tax-rates', { key: own.secretKey })).status).toBe(200)
+  // Replaced without a grace, there is no moment until which the one before goes on.
+  await visitor.fill('The old key goes on', 'not at all')
+  await visitor.press('Replace it')
+  await visitor.press('Replace it', { within: 'Replace the secret key?' })
+  await visitor.text('This is the new key. The one before has ended.')
   for (let reading = 1; reading < 10; reading++) await app.call('GET', '/shops/v2/private-key', { token: own.token })
   visitor.expects('GET /shops/v2/private-key 429')
   await visitor.press('Hide it')

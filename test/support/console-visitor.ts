@@ -64,7 +64,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     cookies = true,
     beside,
   } = options
-  const { page, until, resize, click, reload, traverse, breaches } = await openVisit(width, beside?.page, cookies)
+  const { page, until, resize, click, reload, traverse, cut, breaches } = await openVisit(width, beside?.page, cookies)
   const { command } = page
   await command('Emulation.setFocusEmulationEnabled', { enabled: true })
   await speak(page, language, beside !== undefined)
@@ -352,8 +352,10 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
       await visitor.isIn()
     },
 
-    /** What axe finds wrong on the page as it stands, and what is wider than the screen: to be nothing. */
+    /** What axe finds wrong on the page as it stands, and what cannot be read for want of room: to be nothing. */
     axe: breaches,
+    /** The latter alone. */
+    cut,
     /** Waits until nothing is under way over the network, but for events, and nothing on the page loads. */
     settled,
     /** What is seen now, as a picture. @param whole the page beyond the fold too */

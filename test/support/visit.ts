@@ -76,6 +76,41 @@ function unlessGone(error: Error): undefined {
   if (!hasGone.test(error.message)) throw error
 }
 
+/**
+ * What cannot be read for want of room: what is wider than the screen, a table of a phone that is scrolled sideways or whose cells are cut, and what is
+ * chosen of a list that has no room for it.
+ */
+const cutOf = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const root = document.documentElement
+    const tell = (one) => one.outerHTML.slice(0, 120)
+    const isPast = (one, { left, right }) => {
+      const box = one.getBoundingClientRect()
+      return box.width > 1 && (box.left < left - 1 || box.right > right + 1)
+    }
+    const cut = []
+    if (root.scrollWidth > root.clientWidth) {
+      const screen = root.dir === 'rtl' ? { left: 0, right: Infinity } : { left: -Infinity, right: root.clientWidth }
+      cut.push(...[...document.querySelectorAll('body *')].filter((one) => isPast(one, screen)).slice(0, 3).map((one) => 'too wide: ' + tell(one)))
+    }
+    for (const box of innerWidth > 600 ? [] : document.querySelectorAll('.table-box')) {
+      if (box.scrollWidth > box.clientWidth + 1) cut.push('scrolls sideways: ' + box.getAttribute('aria-label'))
+      const past = [...box.querySelectorAll('tbody *')].find((one) => !one.closest('.unseen') && isPast(one, box.getBoundingClientRect()))
+      if (past) cut.push('outside of its table: ' + tell(past))
+      for (const code of box.querySelectorAll('tbody code')) if (code.scrollWidth > code.clientWidth + 1) cut.push('cut: ' + tell(code))
+    }
+    const pen = document.createElement('canvas').getContext('2d')
+    const arrowWidth = 18
+    for (const one of document.querySelectorAll('select')) {
+      const { font, paddingLeft, paddingRight } = getComputedStyle(one)
+      pen.font = font
+      const chosen = one.selectedOptions[0]?.text ?? ''
+      const room = one.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - arrowWidth
+      if (one.clientWidth > 0 && pen.measureText(chosen).width > room) cut.push('no room for what is chosen: ' + chosen)
+    }
+    return cut
+  })()`) as Promise<string[]>
+
 /** What is wrong with a page. Sheets of styles are not read beforehand: the one rule for which axe would do so is not among those that count. */
 async function breachesOf(page: Page): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) !== 'object') {
@@ -85,10 +120,7 @@ async function breachesOf(page: Page): Promise<string[]> {
   const found =
     (await page.evaluate(`axe.run('html', { resultTypes: ['violations'], preload: { assets: ['media'] } }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
-  const wide = (await page.evaluate(`document.documentElement.scrollWidth > document.documentElement.clientWidth
-    ? [...document.querySelectorAll('body *')].filter((one) => document.documentElement.dir === 'rtl' ? one.getBoundingClientRect().left < -1 : one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).slice(0, 3).map((one) => 'too wide: ' + one.outerHTML.slice(0, 120))
-    : []`)) as string[]
-  return [...found, ...wide]
+  return [...found, ...(await cutOf(page))]
 }
 
 /**
@@ -126,7 +158,9 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
     reload: () => untilThere(() => page.command('Page.reload').catch(unlessGone)),
     /** So many pages back, or on. What asks for it answers before it goes. */
     traverse: (pages: number) => page.evaluate(`void setTimeout(() => history.go(${pages}))`),
-    /** What axe finds, and what is wider than the screen: of the page that stays. */
+    /** What cannot be read for want of room. */
+    cut: () => cutOf(page),
+    /** What axe finds, and what cannot be read for want of room: of the page that stays. */
     async breaches(): Promise<string[]> {
       const found = await untilThere(() => breachesOf(page).catch(unlessGone))
       if (!found) throw new Error(`no page stays for long enough, at ${await page.evaluate('location.href')}`)

@@ -1,18 +1,20 @@
-/** What somebody has typed and not sent yet: asked about before it is lost. */
-const held = new Set<symbol>()
+/** What would be lost: what somebody has typed and not sent yet, or what is shown once and never again. */
+export type Losable = 'typed' | 'shown once'
+const held = new Map<symbol, Losable>()
 
-/** All that does. */
-export const dirtyNow = (): ReadonlySet<symbol> => new Set(held)
+/** All that would be now. */
+export const dirtyNow = (): ReadonlySet<symbol> => new Set(held.keys())
 
-/** Whether anything on the page does. @param but besides these */
-export const isDirty = (but?: ReadonlySet<symbol>): boolean => [...held].some((one) => !but?.has(one))
+/** Whether anything on the page would be. @param but besides these @param what only what is of that kind */
+export const isDirty = (but?: ReadonlySet<symbol>, what?: Losable): boolean =>
+  [...held].some(([one, kind]) => !but?.has(one) && (what === undefined || kind === what))
 
 /** It is to be lost: somebody was asked. */
 export const forgetDirty = (): void => held.clear()
 
-/** Says whether something here waits to be sent. */
-export function holdDirty(name: symbol, dirty: boolean): void {
-  if (dirty) held.add(name)
+/** Says whether something here would be lost: one is asked before it is. */
+export function holdDirty(name: symbol, dirty: boolean, what: Losable = 'typed'): void {
+  if (dirty) held.set(name, what)
   else held.delete(name)
 }
 

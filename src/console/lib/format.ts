@@ -58,9 +58,12 @@ const dollars = once(() => numbers({ style: 'currency', currency: 'USD', currenc
 /** Dollars as a number of the API's `…Usd` fields. */
 export const usd = (value: number): string => amountText(dollars().formatToParts(value), 'USD')
 
-const hundredths = once(() => numbers({ style: 'percent', maximumFractionDigits: 2 }))
+/** With all the decimals that the API has. */
+const whole = once(() => numbers({ style: 'percent', maximumFractionDigits: 6 }))
 /** Hundredths of a percent: 1250 is 12.5 %. */
-export const percentOfBps = (bps: number): string => hundredths().format(bps / 10_000)
+export const percentOfBps = (bps: number): string => whole().format(bps / 10_000)
+/** An owner's share, which is in percent: 33.3333. */
+export const percentOfShare = (share: number): string => whole().format(share / 100)
 
 /** By which clock moments are shown and typed: the shop's, where the page is about one; else the browser's. */
 export const timeZone = (): string => shop.value?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone

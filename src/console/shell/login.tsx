@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { keepsSession } from '../lib/kept.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from '../lib/refused.ts'
 import { leftBecause, logIn, setUp, standing } from '../lib/session.ts'
@@ -76,9 +76,17 @@ function Login({ onForgot }: { onForgot: () => void }) {
   )
 }
 
-const CodeField = ({ bind }: { bind: Signal<string> }) => (
-  <TextField label={s('code')} hint={s('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
-)
+/** What is wanted next: it has the keyboard once it is there. */
+function CodeField({ bind }: { bind: Signal<string> }) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => box.current?.querySelector('input')?.focus(), [])
+  return (
+    <div ref={box} class="stack">
+      <Note>{s('codeWanted')}</Note>
+      <TextField label={s('code')} hint={s('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
+    </div>
+  )
+}
 
 function Setup({ onLogin }: { onLogin: () => void }) {
   const token = useSignal('')

@@ -41,13 +41,16 @@ function pagesFor(typed: string): readonly Found[] {
     .filter(({ text }) => plain(text).includes(wanted))
 }
 
-type Records = { readonly found: readonly Found[]; readonly error?: unknown }
-const noRecords: Records = { found: [] }
+/** What was found by some words, and by no others. */
+type Records = { readonly words: string; readonly found: readonly Found[]; readonly error?: unknown }
+
+/** So little finds everything. */
+const wordsOf = (typed: string): string => (shop.value && typed.trim().length >= 2 ? typed.trim() : '')
+const noRecords: Records = { words: '', found: [] }
 
 /** Orders, products and customers of the shop, as far as one may read them. What does not answer is left out, and `error` says why. */
-async function recordsFor(q: string, signal: AbortSignal): Promise<Records> {
-  if (!shop.value || q.trim().length < 2) return noRecords
-  const query = { q, limit: eachMax }
+async function recordsFor(words: string, signal: AbortSignal): Promise<Records> {
+  const query = { q: words, limit: eachMax }
   const mayRead = role.value !== 'FULFILMENT'
   let error: unknown
   const failed = (cause: unknown): undefined => {
@@ -81,7 +84,7 @@ async function recordsFor(q: string, signal: AbortSignal): Promise<Records> {
       href: at('customers', id),
     })),
   ]
-  return { found, error }
+  return { words, found, error }
 }
 
 function Open() {
@@ -91,20 +94,30 @@ function Open() {
   const [chosen, setChosen] = useState(0)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
+  const words = wordsOf(typed)
   useEffect(() => field.current?.focus(), [])
   useEffect(() => {
+    if (words === '') return setRecords(noRecords)
     const asking = new AbortController()
     const waiting = setTimeout(async () => {
-      const found = await recordsFor(typed, asking.signal)
+      const found = await recordsFor(words, asking.signal)
       if (!asking.signal.aborted) setRecords(found)
     }, waitMs)
     return () => {
       clearTimeout(waiting)
       asking.abort()
     }
-  }, [typed])
-  const found = [...pagesFor(typed), ...(typed.trim().length < 2 ? [] : records.found)]
+  }, [words])
+  const isFresh = records.words === words
+  const found = [...pagesFor(typed), ...(isFresh ? records.found : [])]
   const at_ = Math.min(chosen, found.length - 1)
+  // Whoever types and presses Enter at once means what will be found.
+  const isAwaited = useRef(false)
+  useEffect(() => {
+    if (!isFresh || !isAwaited.current) return
+    isAwaited.current = false
+    go(found[0])
+  }, [isFresh])
   const close = () => {
     isOpen.value = false
   }
@@ -117,6 +130,7 @@ function Open() {
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) setChosen((at_ + step + found.length) % Math.max(1, found.length))
+    else if (event.key === 'Enter' && found.length === 0) isAwaited.current = !isFresh
     else if (event.key === 'Enter') go(found[at_])
     else return
     event.preventDefault()
@@ -138,6 +152,7 @@ function Open() {
           onInput={({ currentTarget: { value } }) => {
             setTyped(value)
             setChosen(0)
+            isAwaited.current = false
           }}
           onKeyDown={onKeyDown}
         />
@@ -161,8 +176,15 @@ function Open() {
             </li>
           ))}
         </ul>
-        {found.length === 0 &&
-          (records.error === undefined ? <p role="status">{s('paletteNothing')}</p> : <Problem error={records.error} />)}
+        {!isFresh ? (
+          <p role="status" class="faint">
+            {s('paletteSearching')}
+          </p>
+        ) : records.error !== undefined ? (
+          <Problem error={records.error} />
+        ) : (
+          found.length === 0 && <p role="status">{s('paletteNothing')}</p>
+        )}
       </div>
     </Dialog>
   )

@@ -111,14 +111,16 @@ const isSending = (): boolean => document.querySelector('form[aria-busy=true]') 
 const looksMs = 100
 
 /**
- * Asks before what was typed is lost. Where it is saved meanwhile there is nothing to ask any more, and one goes; where it was being sent, and what
+ * Asks before what was typed is lost, or what is shown this once. Where it is saved meanwhile there is nothing to ask any more, and one goes; where it was being sent, and what
  * came of it is shown now, one stays and sees.
  * @param but what is not lost
  */
 export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
   const wasSending = isSending()
-  const body = <p>{c(wasSending ? 'leaveSending' : 'leaveText')}</p>
-  const chosen = confirm({ title: c('leaveTitle'), body, action: c('leave'), otherwise: c('stay'), danger: true })
+  const isOnce = !wasSending && isDirty(but, 'shown once')
+  const body = <p>{c(wasSending ? 'leaveSending' : isOnce ? 'leaveOnceText' : 'leaveText')}</p>
+  const [title, action] = isOnce ? [c('leaveOnceTitle'), c('leaveOnce')] : [c('leaveTitle'), c('leave')]
+  const chosen = confirm({ title, body, action, otherwise: c('stay'), danger: true })
   const mine = asked.peek()
   const looking = setInterval(() => {
     if (asked.peek() !== mine || isSending()) return

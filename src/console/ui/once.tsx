@@ -24,7 +24,7 @@ export function Once({
   onKept: () => void
 }) {
   const box = useRef<HTMLElement>(null)
-  useDirty(true)
+  useDirty(true, 'shown once')
   useEffect(() => box.current?.focus(), [])
   if (standing.value === 'locked') return null
   const all = typeof secret === 'string' ? [secret] : secret

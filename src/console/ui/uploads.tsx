@@ -1,6 +1,7 @@
 /** Hands pictures in: several at once, each with how far it is, what went wrong, and another try. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../lib/api.ts'
+import { serverNow } from '../lib/clock.ts'
 import { bytes, percent } from '../lib/format.ts'
 import { Refused } from '../lib/refused.ts'
 import { upload } from '../lib/upload.ts'
@@ -18,6 +19,7 @@ type Job = {
   readonly part: number
   readonly error?: unknown
   readonly media?: Media
+  readonly isKnown?: boolean
 }
 
 export const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
@@ -25,9 +27,11 @@ export const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avi
 const bytesMax = 10 * 1024 * 1024
 const bytesText = () => bytes(10_000_000)
 const atOnce = 3
+/** By so much souk's clock is known to the page. */
+const clockSlackMs = 2_000
 
 /**
- * @param onDone is told each picture that souk has by now, in the order in which they were chosen
+ * @param onDone is told each picture that souk has by now, in the order in which they were chosen: out of which file, and whether souk had it before
  */
 export function Uploads({
   label,
@@ -36,13 +40,14 @@ export function Uploads({
   hint,
 }: {
   label: string
-  onDone: (media: Media) => void
+  onDone: (media: Media, of: { name: string; isKnown: boolean }) => void
   single?: boolean
   hint?: string
 }) {
   const [, redraw] = useState(0)
   const jobs = useRef<readonly Job[]>([])
   const made = useRef(0)
+  const seen = useRef(new Set<string>())
   const stopping = useRef(new Map<number, AbortController>())
   const latest = useRef(onDone)
   latest.current = onDone
@@ -54,7 +59,7 @@ export function Uploads({
       const at = rest.findIndex(({ state }) => state !== 'failed')
       const first = rest[at]
       if (first?.state !== 'done' || !first.media) break
-      latest.current(first.media)
+      latest.current(first.media, { name: first.file.name, isKnown: first.isKnown ?? false })
       rest = rest.filter((job) => job !== first)
     }
     jobs.current = rest
@@ -69,6 +74,7 @@ export function Uploads({
     const stop = new AbortController()
     stopping.current.set(id, stop)
     change(id, { state: 'sending', part: 0, error: undefined })
+    const begun = serverNow()
     try {
       if (file.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytesText() }), undefined, null, null)
       const media = await upload<Media>('/media', file, {
@@ -76,7 +82,9 @@ export function Uploads({
         signal: stop.signal,
         onProgress: (part) => change(id, { part }),
       })
-      change(id, { state: 'done', media })
+      const isKnown = seen.current.has(media.id) || Date.parse(media.createdAt) < begun - clockSlackMs
+      seen.current.add(media.id)
+      change(id, { state: 'done', media, isKnown })
     } catch (error) {
       if (!stop.signal.aborted) change(id, { state: 'failed', error })
     } finally {

@@ -25,6 +25,8 @@ export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresI
 const attemptsKeptMs = 60 * 60 * 1000
 const forgottenAtOnce = 500
 const refused = () => new AppError('UNAUTHENTICATED', 'The e-mail address or the password is wrong')
+/** To whoever is known already, and gave no address. */
+const ownRefused = () => new AppError('UNAUTHENTICATED', 'The password is wrong')
 const tooManyWait = () =>
   new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: loginsWaitingRetrySeconds })
 const refreshRefused = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
@@ -75,13 +77,14 @@ export async function countAttempt(
 /**
  * Checks a password, whether or not the account exists, in the same time and with the same refusal.
  * @param address what the caller is limited by; see http/client-ip
+ * @param isOwn whether whoever asks is known to be the account's, and says their password again
  * @param record what the audit trail says of a failure besides
  * @throws AppError UNAUTHENTICATED, RATE_LIMITED; UNAVAILABLE when too many are at it
  */
 export async function checkPassword(
   deps: AuthDeps,
   { kind, name, hash }: Account,
-  { address, password }: { address: string; password: string },
+  { address, password, isOwn = false }: { address: string; password: string; isOwn?: boolean },
   record: Omit<FailedLogin, 'failures'> = { accountId: undefined, from: {} },
 ): Promise<void> {
   const limits: Counted = [
@@ -96,7 +99,7 @@ export async function checkPassword(
     const matches = await deps.passwords.verify(password, hash, { kind, address }).catch((error: unknown) => error)
     if (matches === false) {
       await noteFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
-      throw refused()
+      throw isOwn ? ownRefused() : refused()
     }
     await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     if (matches !== true) throw matches

@@ -57,7 +57,7 @@ export async function changeOwnCustomer(
   if (address !== undefined) {
     if (password === undefined) throw new AppError('INVALID', 'password (body): needed to change the e-mail address')
     await countAttempt(deps, byAddress(signupByAddress, limitKey))
-    await checkPassword(deps, account, { address: limitKey, password }, { accountId: known.id, shopId: shop.id, from: actor })
+    await checkPassword(deps, account, { address: limitKey, password, isOwn: true }, { accountId: known.id, shopId: shop.id, from: actor })
   }
   const change = async (tx: Writer): Promise<{ before: Customer; after: Customer }> => {
     const before = await store.lock(tx, known.id)

@@ -106,7 +106,7 @@ export async function changeCustomerPassword(
   const customer = await deps.customerStore.find(shopId, id)
   if (!customer) throw noSuchCustomer()
   const account = accountOf(shopId, customer.email, customer)
-  await checkPassword(deps, account, { address, password: current }, { accountId: id, shopId, from: actor })
+  await checkPassword(deps, account, { address, password: current, isOwn: true }, { accountId: id, shopId, from: actor })
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
   await audited(deps, { actor, shop: { id: shopId } }, { action: 'password.changed', subject: id }, async (tx, tell) => {
     if (!(await deps.customerStore.hasPassword(tx, id, account.hash)))

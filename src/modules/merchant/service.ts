@@ -136,7 +136,7 @@ export async function checkUserPassword(
   address: string,
 ): Promise<User> {
   const user = await readMerchant(deps, id)
-  await checkPassword(deps, accountOf(user.email, user), { address, password }, { accountId: id, from: actor })
+  await checkPassword(deps, accountOf(user.email, user), { address, password, isOwn: true }, { accountId: id, from: actor })
   return user
 }
 

@@ -3,6 +3,7 @@ import { api, ok, type Schema, versioned } from '../../lib/api.ts'
 import { isDirty } from '../../lib/dirty.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
+import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
 import { Address } from '../../ui/address.tsx'
@@ -52,6 +53,8 @@ function TotalsOf({ of: { totals, discounts } }: { of: Draft }) {
 /** The link by which it is paid: mailed by souk, or passed on by hand. */
 function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> }) {
   const once = useIntention()
+  const mail = useResource('', (signal) => ok(api.GET('/shops/v2/mail', { signal })))
+  const sendsNone = mail.data.value?.sending === false
   async function send(): Promise<void> {
     // The mail says what stands there, which is another sum than what is typed.
     if (isDirty()) return notify(w('saveFirst'))
@@ -69,11 +72,13 @@ function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> })
         <a class="button" href={of.payUrl} target="_blank" rel="noreferrer">
           {w('look')}
         </a>
-        <Button kind="primary" onPress={send} disabled={of.email === null}>
-          {of.sentAt ? w('sendAgain') : w('send')}
-        </Button>
+        {!sendsNone && (
+          <Button kind="primary" onPress={send} disabled={of.email === null}>
+            {of.sentAt ? w('sendAgain') : w('send')}
+          </Button>
+        )}
       </div>
-      {of.email === null && <p class="hint">{w('noEmail')}</p>}
+      {sendsNone ? <p class="hint">{w('noMails')}</p> : of.email === null && <p class="hint">{w('noEmail')}</p>}
       <Facts
         of={[
           [w('sent'), of.sentAt ? <When at={of.sentAt} /> : w('never')],

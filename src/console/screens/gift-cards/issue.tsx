@@ -12,7 +12,7 @@ import { useDirty } from '../../lib/use-dirty.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { Copyable, Money, Note } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
-import { confirm, Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { MoneyField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { PickField } from '../../ui/picker.tsx'
@@ -25,16 +25,12 @@ type Issued = Schema<'IssuedGiftCard'>
 /** Issues a card, and then shows its code: this once. @param customerId whom it is for, to begin with */
 export function Issue({ customerId, onIssued, onClose }: { customerId: string | undefined; onIssued: () => unknown; onClose: () => void }) {
   const issued = useSignal<Issued | undefined>(undefined)
-  async function leave() {
-    if (await confirm({ title: w('leaveTitle'), body: <p>{w('leaveText')}</p>, action: w('leave'), otherwise: w('stay'), danger: true }))
-      onClose()
-  }
   return issued.value ? (
-    <Dialog title={w('issuedTitle')} onClose={leave}>
+    <FormDialog key="issued" title={w('issuedTitle')} onClose={onClose}>
       <Once of={issued.value} onClose={onClose} />
-    </Dialog>
+    </FormDialog>
   ) : (
-    <FormDialog title={w('issue')} onClose={onClose}>
+    <FormDialog key="issue" title={w('issue')} onClose={onClose}>
       <IssueForm
         customerId={customerId}
         onIssued={(card) => {
@@ -48,7 +44,7 @@ export function Issue({ customerId, onIssued, onClose }: { customerId: string | 
 
 function Once({ of, onClose }: { of: Issued; onClose: () => void }) {
   // Whoever goes back or loads anew is asked as well: nobody can show it again.
-  useDirty(true)
+  useDirty(true, 'shown once')
   // Behind the login it is in memory alone.
   if (standing.value === 'locked') return null
   return (

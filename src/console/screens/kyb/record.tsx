@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { api, ifMatch, pathWith, Refused, type Schema, versioned } from '../../lib/api.ts'
+import { percentOfShare } from '../../lib/format.ts'
 import { cohortName, l } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
 import { country } from '../../lib/names.ts'
@@ -11,7 +12,6 @@ import { type Resource, useResource } from '../../lib/resource.ts'
 import { myId } from '../../lib/session.ts'
 import { net } from '../../lib/shop.ts'
 import { c } from '../../lib/words/common.ts'
-import { locale } from '../../lib/words.ts'
 import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Cancel } from '../../ui/cancel.tsx'
@@ -221,7 +221,3 @@ function Filed({ of }: { of: Kyb }) {
     </>
   )
 }
-
-const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 6 })
-/** A share, which is in percent, with all the decimals that it may have. */
-const percentOfShare = (share: number): string => shares.format(share / 100)

@@ -44,9 +44,14 @@ export function Submit({
   const [error, setError] = useState<unknown>(undefined)
   const once = useIntention()
   const missing = missingOf(items, handedIn(data))
-  async function submit(): Promise<void> {
+  async function submit(): Promise<unknown> {
     setError(undefined)
-    if (isDirty()) return setError(new Error(w('saveFirst')))
+    if (isDirty()) return notify(w('saveFirst'), { about: 'submit' })
+    if (missing.length > 0) {
+      notify(w('notYet'), { about: 'submit' })
+      // They may have been handed in elsewhere.
+      return onOutdated()
+    }
     if (!(await confirm({ title: w('submitTitle'), body: <p>{w('submitText')}</p>, action: w('submit') }))) return
     try {
       const now = await ofThisVersion(

@@ -56,6 +56,8 @@ export function amountOf(order: Order, line: Line, quantity: number): number {
 export type Way = 'lines' | 'amount' | 'all'
 export type AskedLine = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
 export type Asked =
+  /** An amount, before it is typed. */
+  | { readonly way: 'nothing' }
   | { readonly way: 'all' }
   | { readonly way: 'amount'; readonly amount: Money | undefined }
   | { readonly way: 'lines'; readonly lines: readonly AskedLine[] }
@@ -74,6 +76,8 @@ export type Preview = {
 export function previewOf(order: Order, asked: Asked): Preview {
   const left = leftOf(order)
   const all = left.captured + left.onCards
+  const nothing = { total: 0, captured: 0, onCards: 0, rest: all }
+  if (asked.way === 'nothing' || (asked.way === 'lines' && asked.lines.length === 0)) return { ...nothing, problem: 'nothing' }
   const total =
     asked.way === 'all'
       ? all
@@ -85,8 +89,6 @@ export function previewOf(order: Order, asked: Asked): Preview {
               return line ? amountOf(order, line, quantity) : Number.NaN
             }),
           )
-  const nothing = { total: 0, captured: 0, onCards: 0, rest: all }
-  if (asked.way === 'lines' && asked.lines.length === 0) return { ...nothing, problem: 'nothing' }
   if (Number.isNaN(total)) return { ...nothing, problem: asked.way === 'amount' ? 'notAmount' : 'tooMuch' }
   if (total > all) return { ...nothing, problem: 'tooMuch' }
   // Of a line that cost nothing the goods alone go back.
@@ -96,7 +98,7 @@ export function previewOf(order: Order, asked: Asked): Preview {
 }
 
 /** What is sent for it. */
-export function bodyOf(asked: Asked, reason: string) {
+export function bodyOf(asked: Exclude<Asked, { way: 'nothing' }>, reason: string) {
   const why = reason.trim() === '' ? {} : { reason: reason.trim() }
   if (asked.way === 'all') return { all: true as const, ...why }
   if (asked.way === 'amount') return { ...(asked.amount ? { amount: asked.amount } : {}), ...why }

@@ -31,7 +31,9 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
     way.value === 'all'
       ? { way: 'all' }
       : way.value === 'amount'
-        ? { way: 'amount', amount: parseMoney(amount.value, of.currency) }
+        ? amount.value.trim() === ''
+          ? { way: 'nothing' }
+          : { way: 'amount', amount: parseMoney(amount.value, of.currency) }
         : {
             way: 'lines',
             lines: typed
@@ -40,7 +42,7 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
           }
   const preview = previewOf(of, asked)
   async function refund(): Promise<void> {
-    if (preview.problem) throw new Error(problemText(preview, of))
+    if (asked.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
     const body = bodyOf(asked, reason.value)
     const made = await once(body, (key) =>
       ok(api.POST('/v2/orders/{id}/refunds', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),

@@ -56,7 +56,13 @@ export default function Pictures() {
     >
       {mayManage.value && (
         <Section title={w('add')}>
-          <Uploads label={w('add')} onDone={() => pictures.reload()} />
+          <Uploads
+            label={w('add')}
+            onDone={(_, { name, isKnown }) => {
+              if (isKnown) notify(w('isKnown', { name: name.slice(0, 80) }))
+              void pictures.reload()
+            }}
+          />
         </Section>
       )}
       <LoadedList of={pictures} query={query} empty={<Empty icon="upload" title={w('none')} text={w('noneText')} />}>

@@ -46,7 +46,7 @@ export type Editor = {
   settle(product: Product): void
   /** Somebody else has made this of it. Variants that they removed are gone, or are new ones where something was typed about them. */
   meet(theirs: Product): void
-  addPicture(media: Pick<Schema<'Media'>, 'url' | 'width' | 'height'>): void
+  addPicture(media: Pick<Schema<'Media'>, 'url' | 'width' | 'height'>): boolean
 }
 
 const variantJson = (row: ProductText['rows'][number] | undefined): string => {
@@ -167,8 +167,9 @@ export function createEditor(known: Product | undefined, zone: string): Editor {
       before.value = { ...before.value, options: now.options, rows: rowsThere }
     },
     addPicture({ url, width, height }) {
-      if (pictures.value.some((one) => one.url === url)) return
+      if (pictures.value.some((one) => one.url === url)) return false
       pictures.value = [...pictures.value, { key: freshKey(), url, width, height, alt: signal('') }]
+      return true
     },
   }
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { notify } from '../../lib/notices.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
@@ -44,7 +45,12 @@ export function PicturesField({ editor }: { editor: Editor }) {
           )}
         </Ordered>
       )}
-      <Uploads label={w('addPictures')} onDone={editor.addPicture} />
+      <Uploads
+        label={w('addPictures')}
+        onDone={(media, { name }) => {
+          if (!editor.addPicture(media)) notify(w('pictureIsThere', { name: name.slice(0, 80) }))
+        }}
+      />
       {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={editor.addPicture} />}
     </Section>
   )

@@ -20,8 +20,8 @@ import { w } from './words.ts'
 const graces = [0, 3_600, 21_600, 86_400] as const
 type Grace = `${(typeof graces)[number]}`
 
-/** A secret key that is on the page, and until when the one before goes on. */
-type Shown = { readonly key: string; readonly previousUntil?: string }
+/** A secret key that is on the page, and of a new one until when the one before goes on: null where it has ended. */
+type Shown = { readonly key: string; readonly previousUntil?: string | null }
 
 export default function Keys() {
   const [shown, setShown] = useState<Shown | undefined>(undefined)
@@ -78,9 +78,16 @@ function Secret({ shown, setShown }: { shown: Shown | undefined; setShown: (show
       <div role="status" class="stack">
         {shown && standing.value !== 'locked' && (
           <>
-            {shown.previousUntil && (
+            {shown.previousUntil !== undefined && (
               <Note tone="warn">
-                {w('rotated')} {w('previousUntil')} <When at={shown.previousUntil} />
+                {w('rotated')}{' '}
+                {shown.previousUntil === null ? (
+                  w('previousOver')
+                ) : (
+                  <>
+                    {w('previousUntil')} <When at={shown.previousUntil} />
+                  </>
+                )}
               </Note>
             )}
             <Copyable text={shown.key} label={w('secret')} />
@@ -112,7 +119,7 @@ function Rotate({ onRotated }: { onRotated: (shown: Shown) => void }) {
     const { privateKey, previousKeyExpiresAt } = await once({ graceSeconds }, (key) =>
       ok(api.POST('/shops/v2/private-key/rotate', { params: { header: { 'idempotency-key': key } }, body: { graceSeconds } })),
     )
-    onRotated({ key: privateKey, previousUntil: previousKeyExpiresAt })
+    onRotated({ key: privateKey, previousUntil: graceSeconds === 0 ? null : previousKeyExpiresAt })
   }
   return (
     <Section title={w('rotateSection')} hint={w('rotateHint')}>

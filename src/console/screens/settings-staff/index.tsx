@@ -23,7 +23,7 @@ type Invited = Schema<'InvitedStaff'>
 type Held = { data: Staff; etag: string }
 
 const roles = ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY'] as const
-const roleOptions = () => roles.map((role) => [role, w(`role.${role}`)] as const)
+const roleOptions = () => roles.map((role) => [role, stateName(role)] as const)
 
 /** Who works in the shop. */
 export default function StaffPage() {
@@ -106,7 +106,7 @@ function Invite({ onInvited }: { onInvited: (one: Invited) => Promise<void> }) {
       <Form onSubmit={invite} submit={w('inviteSend')} dirty={email.value !== ''} label={w('invite')}>
         <div class="fields">
           <TextField bind={email} name="email" label={w('email')} type="email" max={254} required code />
-          <SelectField bind={role} label={w('role')} options={roleOptions()} />
+          <SelectField bind={role} label={w('role')} options={roleOptions()} hint={w(`role.${role.value}`)} />
         </div>
       </Form>
     </Section>
@@ -252,7 +252,12 @@ function ChangeRole({ held, isMe, onClose, onChanged }: Changing) {
   return (
     <FormDialog title={w('changeOf', { who })} onClose={onClose}>
       <Form onSubmit={save} dirty={role.value !== there.data.role} label={w('change')}>
-        <SelectField bind={role} label={w('role')} options={roleOptions()} hint={isMe ? w('changeSelf') : w('changeHint')} />
+        <SelectField
+          bind={role}
+          label={w('role')}
+          options={roleOptions()}
+          hint={`${w(`role.${role.value}`)} ${isMe ? w('changeSelf') : w('changeHint')}`}
+        />
       </Form>
     </FormDialog>
   )

@@ -1,4 +1,5 @@
 import { api, ok, type Schema } from '../../lib/api.ts'
+import { percentOfShare } from '../../lib/format.ts'
 import { cohortName } from '../../lib/lending.ts'
 import { country } from '../../lib/names.ts'
 import { usePolling } from '../../lib/poll.ts'
@@ -63,7 +64,7 @@ const Filed = ({ of: { status, reason, cohort, legalName, registrationNumber, ow
           <ul key="owners" class="bullets">
             {owners.map(({ name, share }, place) => (
               <li key={place}>
-                <bdi>{name}</bdi>, {w('share', { share })}
+                <bdi>{name}</bdi>, {percentOfShare(share)}
               </li>
             ))}
           </ul>,

@@ -47,6 +47,11 @@ function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) 
   const [error, setError] = useState<unknown>(undefined)
   const once = useIntention()
   async function go(): Promise<void> {
+    if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) {
+      notify(w('notYet'), { about: 'live' })
+      // It may be done by now.
+      return overview.reload()
+    }
     const body = (
       <ul class="bullets">
         {consequences.map((one) => (

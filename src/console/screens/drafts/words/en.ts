@@ -64,6 +64,7 @@ export default {
   sendAgain: 'Mail it again',
   mailed: 'The link is on its way',
   noEmail: 'To mail it, give an e-mail address first.',
+  noMails: 'This souk sends no mails, for it has no mail server: pass the link on yourself.',
   expires: 'Expires',
   saidByShopper: 'Said by whoever pays',
   delete: 'Delete draft',

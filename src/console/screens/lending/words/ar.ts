@@ -71,6 +71,7 @@ export default {
   stillMissing: 'ما زال ناقصًا:',
   submitted: 'قُدّم',
   saveFirst: 'احفظ أولًا ما كتبته أعلاه.',
+  notYet: 'سلّم أولًا ما زال ناقصًا.',
   withdraw: 'سحب',
   withdrawTitle: 'سحب هذا الطلب',
   withdrawText: 'نهائيًا: لا يُستأنف، لكن يمكنك بدء غيره.',

@@ -62,6 +62,7 @@ export default {
   stillMissing: 'Still missing:',
   submitted: 'It is submitted',
   saveFirst: 'Save what you typed above first.',
+  notYet: 'Hand in first what is still missing.',
   withdraw: 'Withdraw',
   withdrawTitle: 'Withdraw this application',
   withdrawText: 'For good: it cannot be taken up again, but you may begin another one.',

@@ -16,5 +16,6 @@ export default {
   removeTitle: 'حذف هذه الصورة؟',
   removeText: 'لن يعرض عنوانها شيئًا بعد الآن. لا يمكن التراجع عن ذلك، لكن يمكن رفع الصورة من جديد.',
   removed: 'حُذفت الصورة',
+  isKnown: '{name} موجودة هنا من قبل: لم يُضَف شيء.',
   remove: 'حذف صورة {at}',
 } satisfies Translation<typeof en>

@@ -13,5 +13,6 @@ export default {
   removeTitle: 'Delete this picture?',
   removeText: 'Its address will show nothing any more. This cannot be undone, but the picture may be handed in again.',
   removed: 'The picture is gone',
+  isKnown: '{name} is here already: nothing was added.',
   remove: 'Delete the picture of {at}',
 } as const

@@ -16,5 +16,6 @@ export default {
   removeTitle: 'Энэ зургийг устгах уу?',
   removeText: 'Түүний хаяг юу ч харуулахгүй болно. Үүнийг буцаах боломжгүй, гэхдээ зургийг дахин оруулж болно.',
   removed: 'Зураг устлаа',
+  isKnown: '{name} энд аль хэдийн байна: юу ч нэмээгүй.',
   remove: '{at}-ны зургийг устгах',
 } satisfies Translation<typeof en>

@@ -113,6 +113,7 @@ export default {
   pictures: 'الصور',
   picturesHint: 'الأولى تمثل المنتج. الترتيب لك.',
   addPictures: 'إضافة صور',
+  pictureIsThere: '{name} بين صوره من قبل.',
   chooseKnown: 'الاختيار من صور المتجر',
   picture: 'الصورة {n}',
   alt: 'ماذا تُظهر',

@@ -77,6 +77,7 @@ export default {
   pictures: 'Pictures',
   picturesHint: 'The first one stands for the product. Their order is yours.',
   addPictures: 'Add pictures',
+  pictureIsThere: '{name} is among its pictures already.',
   chooseKnown: 'Choose from the shop’s pictures',
   picture: 'Picture {n}',
   alt: 'What it shows',

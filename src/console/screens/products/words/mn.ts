@@ -78,6 +78,7 @@ export default {
   pictures: 'Зураг',
   picturesHint: 'Эхнийх нь барааг төлөөлнө. Дараалал нь таных.',
   addPictures: 'Зураг нэмэх',
+  pictureIsThere: '{name} зургуудынх нь дунд аль хэдийн байна.',
   chooseKnown: 'Дэлгүүрийн зургаас сонгох',
   picture: '{n}-р зураг',
   alt: 'Юу харуулж байна',

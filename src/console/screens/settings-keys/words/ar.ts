@@ -28,4 +28,5 @@ export default {
   rotateLater: 'يبقى المفتاح القديم {grace} ثم ينتهي. تنتهي فورًا المفاتيح الأقدم منه.',
   rotated: 'هذا هو المفتاح الجديد.',
   previousUntil: 'يبقى السابق حتى',
+  previousOver: 'انتهى المفتاح السابق.',
 } satisfies Translation<typeof en>

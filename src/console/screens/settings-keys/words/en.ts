@@ -25,4 +25,5 @@ export default {
   rotateLater: 'The old key goes on {grace}, then it ends. Keys older than that one end at once.',
   rotated: 'This is the new key.',
   previousUntil: 'The one before goes on until',
+  previousOver: 'The one before has ended.',
 } as const

@@ -28,4 +28,5 @@ export default {
   rotateLater: 'Хуучин түлхүүр {grace} үргэлжлээд дуусна. Түүнээс хуучин нь шууд дуусна.',
   rotated: 'Энэ бол шинэ түлхүүр.',
   previousUntil: 'Өмнөх нь үргэлжлэх хугацаа:',
+  previousOver: 'Өмнөх түлхүүр дууссан.',
 } satisfies Translation<typeof en>

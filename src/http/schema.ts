@@ -30,16 +30,17 @@ type TextOptions = { readonly minLength?: number; readonly description?: string 
 
 /** Text of at most so many characters. No form is looked at, and no rule told, before the length is known to be right; see shape.ts. */
 export const text = (maxLength: number, options: TextOptions = {}) => t.String({ maxLength, ...options })
-/** Of a text that must hold something. */
-export const notBlank = { minLength: 1, pattern: '\\S', rule: 'a text that is not blank' } as const
-/**
- * Of a name that the public reads: one line that is not blank, in which nothing says how it is shown. Control characters, line and paragraph
- * separators, and what overrides or isolates the direction of text are not taken; marks of direction are, which some scripts need.
- */
+/** Control characters, line and paragraph separators, and what overrides or isolates the direction of text. */
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
 /** What may stand between others and shows nothing by itself: joiners and marks, fillers and blanks that are no white space. */
 const shapeless =
   '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u2064\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0'
+/** Of a text that must hold something that can be seen: of a name that shows nothing there is nothing to press. */
+export const notBlank = { minLength: 1, pattern: `[^\\s${unseen}${shapeless}]`, rule: 'a text that is not blank' } as const
+/**
+ * Of a name that the public reads: one line that is not blank, in which nothing says how it is shown. What is unseen is not taken; marks of
+ * direction are, which some scripts need.
+ */
 export const publicName = {
   minLength: 1,
   pattern: `^[^${unseen}]*[^\\s${unseen}${shapeless}][^${unseen}]*$`,

@@ -83,6 +83,9 @@ test('a product with sizes is made by the keyboard alone', async ({ open, shop }
     await visitor.key('Enter')
   }
   await visitor.there('L', { role: 'heading' })
+  await visitor.type('M')
+  await visitor.key('Enter')
+  await visitor.text('M is one of its values already.')
   await visitor.keyFill('Value', '49,50')
   await visitor.keyPress('Set for all')
   expect(await visitor.value('Price (USD)', { within: 'M' })).toBe('49,50')

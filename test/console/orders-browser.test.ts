@@ -229,6 +229,16 @@ test('hostile texts stand in an order as texts, and break no layout', async ({ o
   }
 })
 
+test('a filter of the address that is none of the choices is refused, and can be cleared', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling })
+  visitor.expects(/^GET \/v2\/orders\?status=NO_SUCH_STATE.* 400/)
+  await visitor.go(at(selling, '/orders?status=NO_SUCH_STATE'))
+  await visitor.text('did not work')
+  expect(await visitor.page.evaluate(`document.querySelector('.filters select').selectedOptions[0]?.text`)).toBe('All')
+  await visitor.press('Clear filters')
+  await visitor.there(/^#1/, { role: 'link' })
+})
+
 test('a filter that is chosen while a search is about to go off stays', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.heading('Orders')

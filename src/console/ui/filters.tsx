@@ -43,6 +43,11 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
     clearTimeout(waiting.current)
     if (text !== (latest.current.of['q'] ?? '')) latest.current.set({ q: text || undefined }, { replace: true })
   }
+  /** What the address asks for, where that is one of the choices. */
+  const heldOf = ({ name, options }: Filter): string => {
+    const asked = query.of[name] ?? ''
+    return options && !options.some(([value]) => value === asked) ? '' : asked
+  }
   const isFiltered = inAddress !== '' || filters.some(({ name }) => query.of[name])
   return (
     <form
@@ -70,28 +75,30 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
           />
         </label>
       )}
-      {filters.map(({ name, label, options, type = 'text' }) => (
-        <label key={name} class="filter">
-          <span>{label}</span>
-          {options ? (
-            <select value={query.of[name] ?? ''} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
-              <option value="">{c('all')}</option>
-              {options.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          ) : (
-            <Typed
-              type={type}
-              value={query.of[name] ?? ''}
-              // A date is one with each digit of its year: that is no history.
-              onValue={(value) => query.set({ [name]: value || undefined }, { replace: type === 'date' })}
-            />
-          )}
-        </label>
-      ))}
+      {filters
+        .map((filter) => ({ ...filter, held: heldOf(filter) }))
+        .map(({ name, label, options, type = 'text', held }) => (
+          <label key={name} class="filter">
+            <span>{label}</span>
+            {options ? (
+              <select value={held} onChange={({ currentTarget: { value } }) => query.set({ [name]: value || undefined })}>
+                <option value="">{c('all')}</option>
+                {options.map(([value, text]) => (
+                  <option key={value} value={value}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            ) : (
+              <Typed
+                type={type}
+                value={held}
+                // A date is one with each digit of its year: that is no history.
+                onValue={(value) => query.set({ [name]: value || undefined }, { replace: type === 'date' })}
+              />
+            )}
+          </label>
+        ))}
       {isFiltered && (
         <a
           class="button quiet"

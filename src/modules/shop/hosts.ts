@@ -80,11 +80,11 @@ export function removeHost(deps: ShopDeps, by: Change, text: string): Promise<vo
   })
 }
 
-const whyUnseen: Readonly<Record<Extract<TxtAnswer, { failure: string }>['failure'], string>> = {
-  absent: 'The DNS has no TXT record at txtName (NXDOMAIN, or a name without one): write it, and try again when it can be seen',
-  failed:
-    'The name server answered with a failure (SERVFAIL or another) instead of the TXT record: see that the zone is well, and try again',
-  late: 'The name server did not answer in time: try again',
+const whyUnseen: Readonly<Record<Extract<TxtAnswer, { failure: string }>['failure'], (name: string) => string>> = {
+  absent: (name) => `The DNS has no TXT record at ${name} (NXDOMAIN, or a name without one): write it, and try again when it can be seen`,
+  failed: (name) =>
+    `The name server answered with a failure (SERVFAIL or another) instead of the TXT record at ${name}: see that the zone is well, and try again`,
+  late: () => 'The name server did not answer in time: try again',
 }
 
 /**
@@ -96,10 +96,10 @@ export async function verifyHost(deps: ShopDeps, by: Change, text: string): Prom
   const shopId = by.shop.id
   const { host, proof } = await findHost(deps, shopId, text)
   const answer = await deps.lookUpTxt(proofName(host))
-  if ('failure' in answer) throw new AppError('CONFLICT', whyUnseen[answer.failure])
+  if ('failure' in answer) throw new AppError('CONFLICT', whyUnseen[answer.failure](proofName(host)))
   const { strings } = answer
   if (!says(strings, proof))
-    throw new AppError('CONFLICT', 'None of the TXT records of txtName says txtValue: write it as it is, and try again')
+    throw new AppError('CONFLICT', `None of the TXT records of ${proofName(host)} says ${proof}: write it as it is, and try again`)
   return audited(deps, by, { action: 'shop.host_verified', subject: shopId }, async (tx, tell) => {
     const before = await findHost(deps, shopId, host, tx)
     // Removed and added again meanwhile: that is another proof.

@@ -1,7 +1,7 @@
 import { useRoute } from 'preact-iso/router'
 import { api, pathWith, type Schema, versioned } from '../../lib/api.ts'
 import { number, usd } from '../../lib/format.ts'
-import { cohortName, documentName, l, lendingStateName, purposeName, tierName } from '../../lib/lending.ts'
+import { cohortName, documentName, l, lendingStateName, purposeName, spoken, tierName } from '../../lib/lending.ts'
 import { useLive } from '../../lib/live.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
@@ -147,6 +147,11 @@ const Decisions = ({ of }: { of: Application }) => (
   </Section>
 )
 
+const fieldName = (name: string): string => {
+  const key = `field.${name}`
+  return w.has(key) ? w(key) : spoken(name)
+}
+
 const History = ({ of }: { of: Application }) => (
   <Section title={w('history')}>
     <ol class="timeline">
@@ -159,7 +164,9 @@ const History = ({ of }: { of: Application }) => (
               {type === 'DECIDED' && `: ${lendingStateName(toStatus)}`}
             </span>
             {subject !== null && (
-              <small class="faint">{type.startsWith('DOCUMENT') ? documentName(subject) : <code>{subject}</code>}</small>
+              <small class="faint">
+                {type.startsWith('DOCUMENT') ? documentName(subject) : subject.split(', ').map(fieldName).join(', ')}
+              </small>
             )}
             {reason !== null && (
               <small class="people-text">

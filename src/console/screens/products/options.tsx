@@ -29,6 +29,8 @@ export function Options({ editor }: { editor: Editor }) {
 function Option({ option, at, editor }: { option: OptionText; at: number; editor: Editor }) {
   const field = useRef<HTMLInputElement>(null)
   const [isFull, setFull] = useState(false)
+  /** A value that was typed though it is there. */
+  const [twice, setTwice] = useState<string | undefined>(undefined)
   const { key, name, values } = option
   const put = (next: OptionText) => editor.setOptions(editor.options.peek().map((one) => (one.key === key ? next : one)))
   const called = name.trim() || w('option', { n: at + 1 })
@@ -40,12 +42,16 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
     if (text === '') return
     let fits = true
     const known = new Set(values.map((value) => value.text.trim()))
-    for (const one of text.split(',').map((part) => part.trim()))
-      if (one !== '' && !known.has(one)) {
+    let again: string | undefined
+    for (const one of text.split(',').map((part) => part.trim())) {
+      if (known.has(one)) again = one
+      else if (one !== '') {
         known.add(one)
         fits = editor.addValue(key, one) && fits
       }
+    }
     setFull(!fits)
+    setTwice(again)
   }
   return (
     <fieldset class="option">
@@ -115,6 +121,11 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
         <Button onPress={add}>{c('add')}</Button>
       </div>
       {wrongValues && <p class="error">{wrongValues}</p>}
+      {twice !== undefined && (
+        <p class="note warn" role="alert">
+          {w('valueIsThere', { name: twice.slice(0, 80) })}
+        </p>
+      )}
       {isFull && (
         <p class="note warn" role="alert">
           {w('tooMany', { max: variantsMax })}

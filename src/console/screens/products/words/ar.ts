@@ -130,6 +130,7 @@ export default {
   removeValue: 'إزالة {name}',
   removeOption: 'إزالة الخيار {name}',
   tooMany: 'سيصير ذلك أكثر من {max} صنف: القيمة موجودة، أما أصنافها فلا. أزل غيرها أولًا ثم أضف الناقصة.',
+  valueIsThere: '{name} من قيمه من قبل.',
   variants: 'الأصناف',
   priceAndStock: 'السعر والمخزون',
   more: 'المزيد عن {name}',

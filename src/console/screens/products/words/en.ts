@@ -95,6 +95,7 @@ export default {
   removeOption: 'Remove the option {name}',
   tooMany:
     'That would be more than {max} variants: the value is there, its variants are not. Remove others first, then add the missing ones.',
+  valueIsThere: '{name} is one of its values already.',
   variants: 'Variants',
   priceAndStock: 'Price and stock',
   more: 'More of {name}',

@@ -22,8 +22,14 @@ function isOf(path: string, name: string): boolean {
   return [path, place].some((one) => one === name || one.endsWith(`.${name}`))
 }
 
+/** Which of several rows a path is of, as one counts them: ` 2.1` of `zones.1.bands.0.price`. */
+const rowOf = (path: string): string => {
+  const places = path.match(/(?<=^|\.)\d+(?=\.|$)/g) ?? []
+  return places.length === 0 ? '' : ` ${places.map((place) => Number(place) + 1).join('.')}`
+}
+
 /**
- * Notes which field a refusal is of, where it names one of the form: not one of several that are called the same.
+ * Notes which field a refusal is of, where it names one of the form: of several that are called the same, as in rows, none is marked.
  * @returns what is to be said of it: in place of souk's name of the field that which one sees
  */
 export function noteRefusal({ fields, refused }: FormFields, error: unknown): unknown {
@@ -31,9 +37,10 @@ export function noteRefusal({ fields, refused }: FormFields, error: unknown): un
   if (!(error instanceof Refused)) return error
   const [, path = '', text = ''] = /^([\w.]+) \(body\): (.+)$/s.exec(error.message) ?? []
   const [field, ...others] = [...fields].filter(({ name }) => isOf(path, name))
-  if (!field || others.length > 0) return error
-  refused.value = { field, text }
-  return new Refused(error.status, `${field.label}: ${text}`, error.code, error.requestId, error.retryAfter)
+  if (!field || others.some(({ label }) => label !== field.label)) return error
+  if (others.length === 0) refused.value = { field, text }
+  const name = others.length === 0 ? field.label : `${field.label}${rowOf(path)}`
+  return new Refused(error.status, `${name}: ${text}`, error.code, error.requestId, error.retryAfter)
 }
 
 type Named = { readonly label: string; readonly error?: string | undefined; readonly name?: string | undefined }

@@ -135,6 +135,10 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
   await visitor.keyPress('Suspend', { role: 'button' })
   await visitor.text('This shop is suspended')
   expect(await status()).toBe('SUSPENDED')
+  await visitor.there('Undo', { role: 'button' })
+  // On a phone what is said in passing stands above, and lets what lies beside it be pressed.
+  expect(await visitor.page.evaluate(`document.querySelector('.toast').getBoundingClientRect().bottom < innerHeight / 2`)).toBe(true)
+  expect(await visitor.page.evaluate(`getComputedStyle(document.querySelector('.toasts')).pointerEvents`)).toBe('none')
   // Somebody else restores and changes it meanwhile, and this page does not know.
   ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { title: 'Other' } }))
   visitor.expects(`PATCH ${path} 412`)
@@ -145,6 +149,8 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
   await visitor.keyPress('Save mine over it', { role: 'button' })
   await visitor.text('is restored')
   expect(await status()).toBe('ACTIVE')
+  // What took the suspension back would do so of another by now.
+  expect(await visitor.all('button')).not.toContain('Undo')
 })
 
 test('a job is run, is followed until it is over, and says why it failed', async ({ open, data: { operator } }) => {

@@ -4,10 +4,11 @@ import { api, ok, type Schema } from '../lib/api.ts'
 import { useResource } from '../lib/resource.ts'
 import { myId } from '../lib/session.ts'
 import { isOwner, shop } from '../lib/shop.ts'
+import { short } from '../lib/short.ts'
 import { c } from '../lib/words/common.ts'
 
 /** What somebody who works in a shop is called: by their name, where they said one. */
-export const whoIs = ({ name, email }: Pick<Schema<'Staff'>, 'name' | 'email'>): string => (name || email).slice(0, 120)
+export const whoIs = ({ name, email }: Pick<Schema<'Staff'>, 'name' | 'email'>): string => short(name || email, 120)
 
 /**
  * Says who of the shop's people is meant by an id: oneself, and to its owner the others by their names; nobody else is told who works there.

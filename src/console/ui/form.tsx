@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Refused } from '../lib/refused.ts'
 import { FormContext, formFields, noteRefusal } from '../lib/refused-field.ts'
 import type { Resource } from '../lib/resource.ts'
+import { differing } from '../lib/short.ts'
 import { useDirty } from '../lib/use-dirty.ts'
 import type { RecordDraft, Versioned } from '../lib/use-draft.ts'
 import { c } from '../lib/words/common.ts'
@@ -134,7 +135,7 @@ export async function saveVersioned<Answer, Record>(
         version = now.etag
         continue
       }
-      const rows = differences(now.data)
+      const rows = differences(now.data).map(([name, yours, there]) => [name, ...differing(yours, there)] as const)
       const chosen = await choose({
         title: c('conflictTitle'),
         action: c(removes ? 'remove' : 'conflictMine'),

@@ -1,6 +1,7 @@
 /** Things in an order that somebody decides: by arrow keys on their handles, or by dragging these. */
 import type { ComponentChildren, Key } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { short } from '../lib/short.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
 
@@ -67,7 +68,7 @@ export function Ordered<Item>({
     if (place === at) return
     refocus.current = keyOf(item)
     onMove(at, place)
-    setTold(c('movedTo', { name: nameOf(item).slice(0, 80), place: place + 1, total }))
+    setTold(c('movedTo', { name: short(nameOf(item)), place: place + 1, total }))
   }
   function drag(event: PointerEvent): void {
     const held = dragging.current
@@ -109,7 +110,7 @@ export function Ordered<Item>({
               <button
                 type="button"
                 class="handle"
-                aria-label={c('move', { name: nameOf(item).slice(0, 80) || String(at + 1) })}
+                aria-label={c('move', { name: short(nameOf(item)) || String(at + 1) })}
                 title={c('moveHint')}
                 onKeyDown={(event) => onKeyDown(event, item, at)}
                 onPointerDown={(event) => begin(event, at)}

@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Choice } from '../lib/choice.ts'
+import { short } from '../lib/short.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
 import { ProblemText } from './problem.tsx'
@@ -247,7 +248,7 @@ export function PickField<Found extends Choice>({
                   </small>
                 )}
               </span>
-              <button type="button" class="button quiet" aria-label={`${c('remove')}: ${one.text.slice(0, 80)}`} onClick={() => drop(one)}>
+              <button type="button" class="button quiet" aria-label={`${c('remove')}: ${short(one.text)}`} onClick={() => drop(one)}>
                 <Icon name="close" />
               </button>
             </li>

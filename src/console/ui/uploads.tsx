@@ -4,6 +4,7 @@ import type { Schema } from '../lib/api.ts'
 import { serverNow } from '../lib/clock.ts'
 import { bytes, percent } from '../lib/format.ts'
 import { Refused } from '../lib/refused.ts'
+import { short } from '../lib/short.ts'
 import { upload } from '../lib/upload.ts'
 import { useDirty } from '../lib/use-dirty.ts'
 import { c } from '../lib/words/common.ts'
@@ -142,7 +143,7 @@ export function Uploads({
                     {c('retry')}
                   </Button>
                 )}
-                <Button kind="quiet" icon="close" label={`${c('remove')}: ${file.name.slice(0, 80)}`} onPress={() => drop(id)} />
+                <Button kind="quiet" icon="close" label={`${c('remove')}: ${short(file.name)}`} onPress={() => drop(id)} />
               </span>
             </li>
           ))}

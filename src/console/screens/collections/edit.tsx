@@ -10,6 +10,7 @@ import { notify, showProblem } from '../../lib/notices.ts'
 import type { Once } from '../../lib/once.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -102,7 +103,7 @@ function KnownCollection({ id }: { id: string }) {
   const title = of?.data.title.trim() || w('title')
   return (
     <Page
-      title={title.length > 120 ? `${title.slice(0, 120)}…` : title}
+      title={short(title, 120)}
       back={back()}
       subtitle={of && <Published at={of.data.publishedAt} />}
       actions={
@@ -192,7 +193,7 @@ function differencesOf(mine: CollectionText, ids: readonly string[], theirs: Kno
     ['publishedAt', w('publishedAt')],
   ] as const
   const rows = [
-    ...names.map(([name, title]) => [title, mine[name].slice(0, 200), there[name].slice(0, 200)] as const),
+    ...names.map(([name, title]) => [title, mine[name], there[name]] as const),
     [w('published'), w(`showing.${mine.showing}`), w(`showing.${there.showing}`)] as const,
   ]
   const products = (of: readonly string[]) => w('products', { n: of.length })

@@ -4,6 +4,7 @@ import { api, ok, Refused, type Schema } from '../../lib/api.ts'
 import { wholeNumber } from '../../lib/digits.ts'
 import { findProducts } from '../../lib/find.ts'
 import { at } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { State } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { moved, Ordered } from '../../ui/ordered.tsx'
@@ -128,14 +129,14 @@ function OneProduct({
   onMove: (from: number, to: number) => void
   onRemove: () => void
 }) {
-  const short = name.slice(0, 80)
+  const called = short(name)
   return (
     <div class="ordered-product">
       <input
         class="place"
         inputMode="numeric"
         value={place + 1}
-        aria-label={w('place', { name: short })}
+        aria-label={w('place', { name: called })}
         title={w('toPlace')}
         onChange={({ currentTarget }) => {
           const to = wholeNumber(currentTarget.value)
@@ -153,7 +154,7 @@ function OneProduct({
         <bdi class="cut">{name || id}</bdi>
       </a>
       {product && product.status !== 'ACTIVE' ? <State of={product.status} /> : <span />}
-      <Button kind="quiet" icon="close" label={w('removeProduct', { name: short })} onPress={onRemove} />
+      <Button kind="quiet" icon="close" label={w('removeProduct', { name: called })} onPress={onRemove} />
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import { moneyText } from '../../lib/format.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField } from '../../ui/fields.tsx'
@@ -76,6 +77,6 @@ const LineField = ({ of, currency, onRemove }: { of: LineForm; currency: string;
       placeholder={w('priceNow')}
       error={priceIn(of.price.value, currency) === undefined ? c('notAmount', { currency }) : undefined}
     />
-    <Button kind="quiet" icon="close" label={`${c('remove')}: ${of.title.slice(0, 80)}`} onPress={onRemove} />
+    <Button kind="quiet" icon="close" label={`${c('remove')}: ${short(of.title)}`} onPress={onRemove} />
   </li>
 )

@@ -11,6 +11,7 @@ import { useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { myId } from '../../lib/session.ts'
 import { net } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -98,7 +99,7 @@ function Decide({
   const [begun] = useState(held)
   const of = held.data
   const reason = useSignal('')
-  const name = of.legalName.slice(0, 80)
+  const name = short(of.legalName)
   const body = () => ({ decision, reason: reason.value.trim() || null })
   const mine = () => ({ actor: myId(), ...body() })
   function done(): void {

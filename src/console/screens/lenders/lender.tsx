@@ -4,6 +4,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/use-draft.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Copyable, State } from '../../ui/bits.tsx'
@@ -37,7 +38,7 @@ function New() {
     const body = { displayName, wallets: walletBodies(wallets, w('badMoment')) }
     const { id } = await once(body, (key) => ok(api.POST('/admin/lenders', { params: { header: { 'idempotency-key': key } }, body })))
     draft.reset(draft.now())
-    notify(w('registered', { name: displayName }))
+    notify(w('registered', { name: short(displayName) }))
     route(net('lenders', id), true)
   }
   return (

@@ -8,6 +8,7 @@ import { notify } from '../../lib/notices.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
@@ -85,7 +86,7 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
     const { id, version } = await once(body, (key) =>
       ok(api.POST('/admin/methodologies', { params: { header: { 'idempotency-key': key } }, body })),
     )
-    notify(w('registered', { name: version }))
+    notify(w('registered', { name: short(version) }))
     route(net('methodologies', id), true)
   }
   return (

@@ -6,6 +6,7 @@ import { ownPicture } from '../../lib/picture.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { mayManage } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Copyable, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -59,7 +60,7 @@ export default function Pictures() {
           <Uploads
             label={w('add')}
             onDone={(_, { name, isKnown }) => {
-              if (isKnown) notify(w('isKnown', { name: name.slice(0, 80) }))
+              if (isKnown) notify(w('isKnown', { name: short(name) }))
               void pictures.reload()
             }}
           />

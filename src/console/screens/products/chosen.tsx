@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api, ifMatch, versioned } from '../../lib/api.ts'
 import { notify, showProblem } from '../../lib/notices.ts'
 import { inShop } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemText } from '../../ui/problem.tsx'
@@ -22,7 +23,7 @@ const without = (chosen: ChosenProducts, ids: readonly string[]): ChosenProducts
 export const Choose = ({ product, chosen }: { product: Product; chosen: Signal<ChosenProducts> }) => (
   <input
     type="checkbox"
-    aria-label={w('choose', { name: product.title.slice(0, 80) })}
+    aria-label={w('choose', { name: short(product.title) })}
     checked={chosen.value.has(product.id)}
     onChange={({ currentTarget: { checked } }) => {
       chosen.value = checked ? withAll(chosen.value, [product]) : without(chosen.value, [product.id])
@@ -84,7 +85,7 @@ export function useChoosing(onChanged: () => unknown): Choosing {
       // The list that would show them is no more.
       else if (first) {
         const why = (first.error instanceof Error && first.error.message) || c('away')
-        showProblem(new Error(w('leftAlone', { n: failed.value.length, name: first.product.title.slice(0, 80), why })))
+        showProblem(new Error(w('leftAlone', { n: failed.value.length, name: short(first.product.title), why })))
       }
       return done
     }

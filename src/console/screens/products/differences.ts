@@ -16,7 +16,6 @@ import { w } from './words.ts'
 type Difference = readonly [name: string, yours: string, theirs: string]
 
 const shownMax = 40
-const textMax = 200
 
 /** What differs between what was typed and what is there now, in words. */
 export function differencesOf(mine: ProductText, now: Schema<'Product'>, { currency, zone }: ShopTerms): readonly Difference[] {
@@ -45,10 +44,7 @@ export function differencesOf(mine: ProductText, now: Schema<'Product'>, { curre
   const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
   found.push([w('pictures'), pictures(mine), pictures(theirs)])
   found.push(...rowDifferences(mine, theirs, currency))
-  return found
-    .filter(([, yours, there]) => yours !== there)
-    .slice(0, shownMax)
-    .map(([name, yours, there]): Difference => [name, yours.slice(0, textMax), there.slice(0, textMax)])
+  return found.filter(([, yours, there]) => yours !== there).slice(0, shownMax)
 }
 
 /** By what it shows and by the end of its address: two may show the same. */

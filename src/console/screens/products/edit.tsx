@@ -10,13 +10,13 @@ import { useEvents, useLive } from '../../lib/live.ts'
 import { notify, showProblem } from '../../lib/notices.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, inShop, mayManage, shop } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { State } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { saveVersioned } from '../../ui/form.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
-
 import { differencesOf } from './differences.ts'
 import { createEditor, type Editor } from './editor.ts'
 import type { Figures } from './field-texts.ts'
@@ -82,7 +82,7 @@ function KnownProduct({ id }: { id: string }) {
   const title = of ? of.title.trim() || w('notNamed') : w('product')
   return (
     <Page
-      title={title.length > 120 ? `${title.slice(0, 120)}…` : title}
+      title={short(title, 120)}
       back={back()}
       subtitle={of && <State of={of.status} />}
       actions={of && mayManage.value && <Archive of={known.data.value as Versioned} onChanged={known.put} />}

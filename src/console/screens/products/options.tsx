@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -79,7 +80,7 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
         <Button
           kind="quiet"
           icon="close"
-          label={w('removeOption', { name: called.slice(0, 80) })}
+          label={w('removeOption', { name: short(called) })}
           onPress={() => editor.setOptions(editor.options.peek().filter((one) => one.key !== key))}
         />
       </div>
@@ -91,14 +92,14 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
               size={Math.max(4, Math.min(24, value.text.length + 1))}
               maxLength={255}
               dir="auto"
-              aria-label={w('valueOf', { n: nth + 1, name: called.slice(0, 80) })}
+              aria-label={w('valueOf', { n: nth + 1, name: short(called) })}
               onInput={({ currentTarget }) =>
                 put({ ...option, values: values.map((one) => (one.key === value.key ? { ...one, text: currentTarget.value } : one)) })
               }
             />
             <button
               type="button"
-              aria-label={w('removeValue', { name: value.text.slice(0, 80) })}
+              aria-label={w('removeValue', { name: short(value.text) })}
               onClick={() => put({ ...option, values: values.filter((one) => one.key !== value.key) })}
             >
               ×
@@ -107,7 +108,7 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
         ))}
         <input
           ref={field}
-          aria-label={`${w('newValue')}: ${called.slice(0, 80)}`}
+          aria-label={`${w('newValue')}: ${short(called)}`}
           placeholder={w('newValue')}
           maxLength={255}
           dir="auto"
@@ -123,7 +124,7 @@ function Option({ option, at, editor }: { option: OptionText; at: number; editor
       {wrongValues && <p class="error">{wrongValues}</p>}
       {twice !== undefined && (
         <p class="note warn" role="alert">
-          {w('valueIsThere', { name: twice.slice(0, 80) })}
+          {w('valueIsThere', { name: short(twice) })}
         </p>
       )}
       {isFull && (

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { notify } from '../../lib/notices.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
@@ -38,7 +39,7 @@ export function PicturesField({ editor }: { editor: Editor }) {
                 onPress={() => {
                   pictures.value = pictures.value.filter(({ key }) => key !== picture.key)
                 }}
-                label={`${c('remove')}: ${nameOf(picture).slice(0, 80)}`}
+                label={`${c('remove')}: ${short(nameOf(picture))}`}
                 icon="close"
               />
             </div>
@@ -48,7 +49,7 @@ export function PicturesField({ editor }: { editor: Editor }) {
       <Uploads
         label={w('addPictures')}
         onDone={(media, { name }) => {
-          if (!editor.addPicture(media)) notify(w('pictureIsThere', { name: name.slice(0, 80) }))
+          if (!editor.addPicture(media)) notify(w('pictureIsThere', { name: short(name) }))
         }}
       />
       {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={editor.addPicture} />}

@@ -6,6 +6,7 @@ import { useLive } from '../../lib/live.ts'
 import { useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { at, mayManage } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Facts, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -46,7 +47,7 @@ export default function Stock() {
     <Page
       title={w('stockTitle')}
       subtitle={<bdi class="cut">{name}</bdi>}
-      back={{ href: at('products', id), text: of ? of.title.slice(0, 60) : w('product') }}
+      back={{ href: at('products', id), text: of ? short(of.title, 60) : w('product') }}
       actions={
         mayManage.value && (
           <Button

@@ -1,3 +1,4 @@
+import { short } from '../../lib/short.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { Editor, Row } from './editor.ts'
@@ -34,7 +35,7 @@ export function VariantFields({ row, editor, currency }: { row: Row; editor: Edi
               bind={draft.picture}
               options={[
                 ['', w('noPicture')],
-                ...pictures.map(({ key: picture, alt }, nth) => [picture, alt.value.slice(0, 60) || w('picture', { n: nth + 1 })] as const),
+                ...pictures.map(({ key: picture, alt }, nth) => [picture, short(alt.value, 60) || w('picture', { n: nth + 1 })] as const),
               ]}
             />
           </div>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { number } from '../../lib/format.ts'
 import { at } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -87,12 +88,12 @@ function FirstFields({ row, editor, currency, figures, productId }: VariantsProp
 function VariantRow(props: VariantsProps & { row: Row }) {
   const { row, editor } = props
   const name = rowName(editor.options.value, row)
-  const short = name.slice(0, 80)
+  const called = short(name)
   const isOpen = row.isOpen.value
   // What is wrong is shown, wherever it is.
   const isWrong = Object.keys(editor.wrong.value).some((field) => field.startsWith(`rows.${row.key}.`))
   return (
-    <div class="variant" role="group" aria-label={short}>
+    <div class="variant" role="group" aria-label={called}>
       <div class="variant-head">
         <h3>
           <bdi class="cut">{name}</bdi>
@@ -102,14 +103,14 @@ function VariantRow(props: VariantsProps & { row: Row }) {
             type="button"
             class="button quiet"
             aria-expanded={isOpen || isWrong}
-            aria-label={isOpen ? w('less', { name: short }) : w('more', { name: short })}
+            aria-label={isOpen ? w('less', { name: called }) : w('more', { name: called })}
             onClick={() => {
               row.isOpen.value = !isOpen
             }}
           >
             {isOpen ? '–' : '+'}
           </button>
-          <Button kind="quiet" icon="close" label={w('removeVariant', { name: short })} onPress={() => editor.removeRow(row.key)} />
+          <Button kind="quiet" icon="close" label={w('removeVariant', { name: called })} onPress={() => editor.removeRow(row.key)} />
         </span>
       </div>
       <FirstFields {...props} />
@@ -161,7 +162,7 @@ function Removed({ editor }: { editor: Editor }) {
           const name = rowName(editor.options.value, row) || wasCalled(row.id)
           return (
             <li key={row.key}>
-              <Button onPress={() => editor.takeBack(row.key)}>{w('takeBack', { name: name.slice(0, 60) })}</Button>
+              <Button onPress={() => editor.takeBack(row.key)}>{w('takeBack', { name: short(name, 60) })}</Button>
             </li>
           )
         })}

@@ -6,6 +6,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { type RecordDraft, useDraft, useRecordDraft } from '../../lib/use-draft.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Copyable, Facts, State, When } from '../../ui/bits.tsx'
@@ -152,7 +153,7 @@ function Standing({ of, provider, read }: { of: Held; provider: Resource<Held>; 
   }
   async function rotate(): Promise<void> {
     const sure = await confirm({
-      title: w('rotateOf', { name: data.displayName }),
+      title: w('rotateOf', { name: short(data.displayName) }),
       body: <p>{w('rotateText')}</p>,
       action: w('rotate'),
       danger: true,

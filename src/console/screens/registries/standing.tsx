@@ -1,5 +1,6 @@
 import type { Schema } from '../../lib/api.ts'
 import { notify } from '../../lib/notices.ts'
+import { short } from '../../lib/short.ts'
 import { stateName } from '../../lib/words/common.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -29,7 +30,7 @@ export function Moves<Of extends Registry>({
     const key = `${of}.${to}`
     const verb = verbOf(to)
     const sure = await confirm({
-      title: w('moveOf', { move: verb, name }),
+      title: w('moveOf', { move: verb, name: short(name) }),
       body: (
         <>
           {w.has(key) && <p>{w(key)}</p>}
@@ -39,7 +40,7 @@ export function Moves<Of extends Registry>({
       action: verb,
       danger: to !== 'ACTIVE',
     })
-    if (sure && (await onMove(to))) notify(w('moved', { name, state: stateName(to) }))
+    if (sure && (await onMove(to))) notify(w('moved', { name: short(name), state: stateName(to) }))
   }
   return (
     <>

@@ -5,6 +5,7 @@ import { outcomeName, outcomes } from '../../lib/lending.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { State, When } from '../../ui/bits.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Filters } from '../../ui/filters.tsx'
@@ -73,7 +74,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
       ) : (
         <ButtonLink
           kind="quiet"
-          label={w('reverseOf', { loan: loanRef.slice(0, 80) })}
+          label={w('reverseOf', { loan: short(loanRef) })}
           href={query.href({ do: 'reverse', id, page: query.of['page'] })}
         >
           {w('reverse')}

@@ -4,6 +4,7 @@ import { usd } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { outcomeName } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
+import { short } from '../../lib/short.ts'
 import { Cancel } from '../../ui/cancel.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField } from '../../ui/fields.tsx'
@@ -24,7 +25,7 @@ export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose:
     onDone()
   }
   return (
-    <FormDialog title={w('reverseOf', { loan: of.loanRef.slice(0, 80) })} onClose={onClose}>
+    <FormDialog title={w('reverseOf', { loan: short(of.loanRef) })} onClose={onClose}>
       <p>
         {outcomeName(of.outcome)}, {usd(of.amountUsd)}
       </p>

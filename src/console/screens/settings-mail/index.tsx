@@ -2,6 +2,7 @@ import { api, ifMatch, type Schema, versioned } from '../../lib/api.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { shop } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { c } from '../../lib/words/common.ts'
 import { type Language, languages } from '../../lib/words.ts'
@@ -80,7 +81,7 @@ function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) 
             bind={of.senderName}
             label={w('senderName')}
             max={100}
-            hint={w('senderHint', { name: (shop.value?.title ?? '').slice(0, 100) })}
+            hint={w('senderHint', { name: short(shop.value?.title ?? '', 100) })}
           />
           <TextField bind={of.replyTo} label={w('replyTo')} type="email" max={254} hint={w('replyHint')} code />
           <SelectField bind={of.language} label={w('language')} options={languageOptions} />

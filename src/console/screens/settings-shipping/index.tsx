@@ -5,6 +5,7 @@ import { notify } from '../../lib/notices.ts'
 import { useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { at, shop } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c } from '../../lib/words/common.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -87,7 +88,7 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
     route(back)
   }
   async function remove(): Promise<void> {
-    const title = w('removeTitle', { title: method?.title.slice(0, 80) ?? '' })
+    const title = w('removeTitle', { title: short(method?.title ?? '') })
     if (!(await confirm({ title, body: <p>{w('removeText')}</p>, action: c('remove'), danger: true }))) return
     if (!(await change((methods) => methods.filter((one) => one.code !== code)))) return
     notify(w('removed'))

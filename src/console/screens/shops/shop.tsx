@@ -5,6 +5,7 @@ import { country } from '../../lib/names.ts'
 import { notify } from '../../lib/notices.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { net } from '../../lib/shop.ts'
+import { short } from '../../lib/short.ts'
 import { c, stateName } from '../../lib/words/common.ts'
 import { Copyable, Facts, Note, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -47,7 +48,7 @@ export default function OneShop() {
 /** Suspends it or restores it, each by what it is now. */
 function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () => Promise<Held> }) {
   const { id, title, name } = of.data
-  const called = title || name
+  const called = short(title || name)
   async function move(from: Held, status: Shop['status']): Promise<Held | undefined> {
     const moved = await saveVersioned(from.etag, {
       save: (etag) => versioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),

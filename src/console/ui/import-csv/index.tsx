@@ -8,6 +8,7 @@ import { holdDirty } from '../../lib/dirty.ts'
 import { bytes, number, percent } from '../../lib/format.ts'
 import { useEvents } from '../../lib/live.ts'
 import { Refused } from '../../lib/refused.ts'
+import { short } from '../../lib/short.ts'
 import { upload } from '../../lib/upload.ts'
 import { Facts, Note } from '../bits.tsx'
 import { Button } from '../button.tsx'
@@ -138,7 +139,7 @@ export function ImportCsv<Answer extends ImportAnswer>({
       <Section hint={hint}>
         {file.value ? (
           <div class="row">
-            <bdi>{i('chosen', { name: file.value.name.slice(0, 120), size: bytes(file.value.size) })}</bdi>
+            <bdi>{i('chosen', { name: short(file.value.name, 120), size: bytes(file.value.size) })}</bdi>
             {!under.value && <Button onPress={() => take([])}>{i('another')}</Button>}
           </div>
         ) : (

@@ -1,0 +1,35 @@
+/** Long texts where there is room for a line. */
+import { describe, expect, test } from 'bun:test'
+import { differing, short } from '../../src/console/lib/short.ts'
+
+describe('a name', () => {
+  test('that fits stands whole, and a longer one says that it goes on', () => {
+    expect(short('a'.repeat(80))).toBe('a'.repeat(80))
+    expect(short('a'.repeat(81))).toBe(`${'a'.repeat(79)}…`)
+    expect(short('abcdef', 4)).toBe('abc…')
+  })
+
+  test('is cut between characters, and not in one', () => {
+    expect(short('ab😀😀', 4)).toBe('ab…')
+    expect(short('abc😀', 5)).toBe('abc😀')
+  })
+})
+
+describe('two texts', () => {
+  test('that are short stand whole', () => {
+    expect(differing('a', '')).toEqual(['a', ''])
+  })
+
+  test('that are long are shown where they differ, however late that is', () => {
+    const same = 'x'.repeat(5_000)
+    expect(differing(`${same}mine`, `${same}theirs`)).toEqual([`…${'x'.repeat(40)}mine`, `…${'x'.repeat(40)}theirs`])
+    const [yours, there] = differing(`${same}mine${same}`, same)
+    expect(yours).toStartWith(`…${'x'.repeat(40)}mine`)
+    expect(yours.length).toBeLessThanOrEqual(201)
+    expect(there).toBe(`…${'x'.repeat(40)}`)
+  })
+
+  test('that differ from the beginning are shown from there', () => {
+    expect(differing(`A${'b'.repeat(300)}`, 'C')).toEqual([`A${'b'.repeat(198)}…`, 'C'])
+  })
+})

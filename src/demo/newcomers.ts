@@ -16,14 +16,16 @@ type Newcomer = {
   readonly country: string
   readonly currency: string
   readonly cohort?: KybInput['cohort']
+  /** Nobody has decided about its business yet. */
+  readonly waits?: true
 }
 
-/** By the day of the demo's year on which they came; one has not been looked at yet. */
+/** By the day of the demo's year on which they came; one waits for a decision. */
 const newcomers: readonly Newcomer[] = [
   { day: 308, name: 'willow-paper', country: 'GB', currency: 'GBP', cohort: 'UK_LTD' },
   { day: 339, name: 'sampan-tea', country: 'SG', currency: 'SGD', cohort: 'SG_PTE' },
   { day: 351, name: 'alder-wool', country: 'DE', currency: 'EUR', cohort: 'EU_COMPANY' },
-  { day: 361, name: 'cedar-candles', country: 'US', currency: 'USD' },
+  { day: 361, name: 'cedar-candles', country: 'US', currency: 'USD', cohort: 'US_COMPANY', waits: true },
 ]
 const customersEach = 2
 
@@ -32,7 +34,7 @@ export async function fillNewcomers(deps: AppDeps, start: number, until: number)
   for (const newcomer of newcomers) if (start + newcomer.day * dayMs <= until) await join(deps, start + newcomer.day * dayMs, newcomer)
 }
 
-async function join(deps: AppDeps, at: number, { name, country, currency, cohort }: Newcomer): Promise<void> {
+async function join(deps: AppDeps, at: number, { name, country, currency, cohort, waits }: Newcomer): Promise<void> {
   const past = inThePast(deps, at)
   const merchant = { email: `${name}@demo.example`, password: 'demo-merchant' }
   if (!(await userWithEmail(deps, merchant.email))) await createMerchant(past, merchant, { name, country, currency }, system)
@@ -49,6 +51,6 @@ async function join(deps: AppDeps, at: number, { name, country, currency, cohort
   if (!cohort) return
   const business = { cohort, legalName: name, registrationNumber: `${country}-DEMO-9`, country, owners: [{ name: 'A friend', share: 100 }] }
   const record = (await kybOf(past, shop.merchantId)) ?? (await fileKyb(past, by, business))
-  if (record.status === 'PENDING')
+  if (record.status === 'PENDING' && !waits)
     await decideKyb(inThePast(deps, at + dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
 }

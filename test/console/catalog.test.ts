@@ -198,6 +198,21 @@ test('all variants are replaced at once, and one that was removed may be kept af
   expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(true)
 })
 
+test('a text that is too long says where it was cut', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/new` })
+  await visitor.heading('New product')
+  await visitor.tabTo('Title')
+  await visitor.page.evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text', 'x'.repeat(300))
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+  }`)
+  await visitor.type('x'.repeat(300))
+  await visitor.text('It was cut: 255 characters at most.')
+  await visitor.key('Backspace')
+  await visitor.gone('It was cut')
+})
+
 test('a product is archived, and comes back by what undoes it', async ({ open, shop }) => {
   const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(100) }] })
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${lamp.id}` })

@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { filed } from '../support/kyb.ts'
-import { ok } from '../support/selling.ts'
+import { ok, sellingIn } from '../support/selling.ts'
 import { codeAt } from '../support/totp.ts'
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ operator: await app.superAdmin() }) })
@@ -84,4 +84,21 @@ test('who turned a second factor on without seeing the answer is told that its c
   await visitor.text('its recovery codes were not shown here')
   await visitor.there('Turn it off', { role: 'button' })
   expect(await visitor.axe()).toEqual([])
+})
+
+test('what somebody in between answers in souk’s place says that nobody knows whether it was done', async ({ open, app }) => {
+  const selling = await sellingIn(app)
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/discounts/new` })
+  await visitor.heading(/./)
+  await visitor.page.evaluate(`{
+    const before = globalThis.fetch
+    globalThis.fetch = async (request, ...more) =>
+      request.method === 'POST' ? new Response('<h1>Bad Gateway</h1>', { status: 502, statusText: 'Bad Gateway' }) : before(request, ...more)
+  }`)
+  await visitor.fill('Name', 'Autumn')
+  await visitor.fill('Code', 'AUTUMN')
+  await visitor.fill('Percent off', '10')
+  await visitor.press('Create', { role: 'button' })
+  await visitor.text('it may have done it or not')
+  expect(await visitor.has('Bad Gateway')).toBe(false)
 })

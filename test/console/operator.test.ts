@@ -138,6 +138,8 @@ describe('partnerships', () => {
     { name: 'Oslo', processor: 'qpay' as const, shops: [tea] },
   ]
 
+  const names = { processor: (id: string) => id.toUpperCase(), shop: (id: string) => `The ${id}` }
+
   test('are sent as a whole, and say which shop stands in two', () => {
     expect(bodyOf(typed)[0]).toEqual({ name: 'Kyoto', defaultCardProcessor: 'tap', shopIds: ['shop_tea', 'shop_wool'] })
     expect(shopsTwice(typed)).toEqual(['Tea'])
@@ -147,7 +149,7 @@ describe('partnerships', () => {
   test('differ where somebody else saved meanwhile, in whatever order the shops stand', () => {
     const [first] = bodyOf(typed)
     if (!first) throw new Error('nothing typed')
-    expect(differencesOf([first], [{ ...first, shopIds: first.shopIds.toReversed() }])).toEqual([])
-    expect(differencesOf([first], [])).toEqual([['Kyoto', 'tap shop_tea shop_wool', '']])
+    expect(differencesOf([first], [{ ...first, shopIds: first.shopIds.toReversed() }], names)).toEqual([])
+    expect(differencesOf([first], [], names)).toEqual([['Kyoto', 'TAP, The shop_tea, The shop_wool', '']])
   })
 })

@@ -68,6 +68,19 @@ test('lines are refunded by the keyboard on a phone, after one has seen what com
   await visitor.gone(`Refund order #${number}`)
 })
 
+test('a line that somebody else has refunded meanwhile counts no more', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.fill(/^Quantity/, '3')
+  await visitor.there('Refund $30.00', { role: 'button' })
+  const [line] = (await selling.order(id)).lines
+  // The goods went back for less than they cost: something of the order is left to refund.
+  ok(await selling.refund(id, { lines: [{ lineId: line.id, quantity: 3 }] }))
+  await visitor.text('All refunded')
+  expect(await visitor.has('That is more than is left')).toBe(false)
+})
+
 test('an amount is typed in major units, and more than is left is refused before it is sent', async ({ open, data: { selling } }) => {
   const { id, number } = await bought(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })

@@ -72,3 +72,14 @@ test('where souk does not answer it says so, and still goes to pages', async ({ 
   await visitor.key('Enter')
   await visitor.heading('Discounts')
 })
+
+test('an operator finds the network’s shops, and is told what is searched', async ({ open, app, data }) => {
+  const visitor = await open({ as: await app.superAdmin(), at: 'net/jobs' })
+  await visitor.heading('Jobs')
+  await visitor.key('Control+k')
+  await visitor.keyboardAt('Type where to go, or a shop', { role: 'combobox' })
+  await visitor.type(data.selling.shop.name)
+  await visitor.there(/^Shops /, { role: 'option' })
+  await visitor.key('Enter')
+  await visitor.until(`location.pathname === '/console/net/shops/${data.selling.shop.id}'`, 'the shop')
+})

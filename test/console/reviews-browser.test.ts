@@ -214,6 +214,7 @@ test('an instalment is recorded by the keyboard, and reversed with a reason', as
   await visitor.key('Enter')
   await visitor.keyFill('Loan', 'L-1')
   await visitor.fill('Due', '2026-01-31')
+  await visitor.keyFill(/^Amount/, 'much')
   await visitor.press('Record an instalment', { role: 'button' })
   await visitor.text('Something is missing or wrong below.')
   await visitor.keyFill(/^Amount/, '1250,50')

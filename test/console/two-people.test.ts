@@ -439,3 +439,21 @@ test('a change whose answer was lost is no conflict with itself, and a variant t
     ['M', 700],
   ])
 })
+
+test('what somebody else has changed of a product, and this one has not, is none to ask about, and stays', async ({ open, app }) => {
+  const selling = await sellingIn(app)
+  const path = `/product-v2/${selling.productId}`
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/products/${selling.productId}` })
+  await visitor.fill('Vendor', 'Loom')
+  ok(await selling.patch(path, { status: 'ARCHIVED', type: 'Clothing' }))
+  visitor.expects(`PATCH ${path} 412`)
+  await visitor.press('Save', { role: 'button' })
+  await visitor.text('Saved')
+  expect(ok(await selling.get(path)).body).toMatchObject({ vendor: 'Loom', status: 'ARCHIVED', type: 'Clothing' })
+  // What both have changed is asked about, and nothing else is said to differ.
+  await visitor.fill('Vendor', 'Mine')
+  ok(await selling.patch(path, { vendor: 'Theirs', type: 'Cloth' }))
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  expect(await visitor.page.evaluate(`[...document.querySelectorAll('.compare tbody th')].map((one) => one.innerText)`)).toEqual(['Vendor'])
+})

@@ -5,13 +5,18 @@ import { notify } from './notices.ts'
 import { patienceMs, Refused, refusalOf, unanswered } from './refused.ts'
 import type { components, paths } from './schema.d.ts'
 import { accessToken, renew, session, standing } from './session.ts'
-import { shop } from './shop.ts'
+import { doubted, shop } from './shop.ts'
 import { c } from './words/common.ts'
 
 export { Refused }
 
 /** A record as the document names it, such as `Schema<'Order'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
+
+/** What is of whoever asks, and of no shop: where they lost the one that is shown, it is still theirs. */
+const ofNoShop = new Set(['/merchant/me'])
+/** The shop that a request is for, where it names none itself. */
+const shopOf = ({ url }: Request): string | undefined => (ofNoShop.has(new URL(url).pathname) ? undefined : shop.value?.id)
 
 /** @param shopId of the shop that it was asked for, whichever is shown by now */
 function signed(request: Request, token: string, shopId: string | undefined): Request {
@@ -48,7 +53,7 @@ async function sent(request: Request, isPatient = false): Promise<Response> {
  */
 export async function fetched(request: Request, isPatient = false): Promise<Response> {
   const again = request.clone()
-  const shopId = shop.value?.id
+  const shopId = shopOf(request)
   const token = await accessToken()
   let answer = await sent(signed(request, token, shopId), isPatient)
   if (answer.status === 401) {
@@ -56,8 +61,14 @@ export async function fetched(request: Request, isPatient = false): Promise<Resp
     const now = session.value?.accessToken
     if (now !== undefined && now !== token && standing.value === 'in') answer = await sent(signed(again, now, shopId), isPatient)
   }
-  if (!answer.ok) throw await refusalOf(answer)
+  if (!answer.ok) throw noted(await refusalOf(answer, request.method !== 'GET'), shopId)
   return answer
+}
+
+/** @param shopId which it was refused for */
+function noted(refusal: Refused, shopId: string | undefined): Refused {
+  if (shopId && refusal.status === 404 && refusal.message === 'No such shop') doubted.value++
+  return refusal
 }
 
 /**
@@ -67,7 +78,7 @@ export async function fetched(request: Request, isPatient = false): Promise<Resp
 export async function fetchedOnce(request: Request): Promise<Response> {
   const shopId = shop.value?.id
   const answer = await sent(signed(request, await accessToken(), shopId))
-  if (!answer.ok) throw await refusalOf(answer)
+  if (!answer.ok) throw await refusalOf(answer, request.method !== 'GET')
   return answer
 }
 

@@ -112,7 +112,8 @@ export function ago(iso: string, now: number = serverNow()): string {
   return mongolian()?.agoText(away, unit, number) ?? relative().format(away, unit)
 }
 
-const spans = kept((unit) => numbers({ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }))
+/** Of bytes the short name has no plural. */
+const spans = kept((unit) => numbers({ style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short', maximumFractionDigits: 1 }))
 const tenths = once(() => numbers({ maximumFractionDigits: 1 }))
 function span(value: number, unit: string): string {
   const word = mongolian()?.units[unit]

@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals'
 import { createParser } from 'eventsource-parser'
 import { useEffect, useRef } from 'preact/hooks'
 import { accessToken, session, standing } from './session.ts'
-import { shop, shopName } from './shop.ts'
+import { doubted, shop, shopName } from './shop.ts'
 import { readShops } from './shops.ts'
 import { checkVersion } from './version.ts'
 
@@ -145,6 +145,9 @@ const tell = (happened: Happened) => {
 
 /** Follows what the page that is shown is about, for as long as somebody is logged in. */
 export function watchEvents(): void {
+  effect(() => {
+    if (doubted.value > 0) void readShops()
+  })
   let following: { of: string; stop: () => void } | undefined
   effect(() => {
     const isIn = standing.value === 'in'

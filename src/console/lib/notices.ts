@@ -18,6 +18,10 @@ const shownMax = 4
 export const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
+/** Something else is tried: that what was before was done is over, but for what takes it back. */
+export const dismissSaid = () => {
+  toasts.value = toasts.value.filter(({ error, undo }) => error !== undefined || undo !== undefined)
+}
 /** Of another account, nothing is to be read. */
 export const dismissAll = () => {
   toasts.value = []

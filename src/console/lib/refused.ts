@@ -16,9 +16,13 @@ export class Refused extends Error {
   }
 }
 
-/** What an answer that is no success says. Whoever stands between may answer something else than JSON. */
-export async function refusalOf(answer: Response): Promise<Refused> {
+/**
+ * What an answer that is no success says. Whoever stands between may answer something else than JSON: that it had none from souk in time is none.
+ * @param isChange of what was to change something
+ */
+export async function refusalOf(answer: Response, isChange = false): Promise<Refused> {
   const said = (await answer.json().catch(() => ({}))) as { message?: unknown; error?: unknown }
+  if (answer.status >= 502 && answer.status <= 504 && typeof said.message !== 'string') return unanswered(isChange)
   const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN)
   return new Refused(
     answer.status,

@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import lazy from 'preact-iso/lazy'
 import type { IconName } from '../ui/icon.tsx'
+import { Page } from '../ui/page.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { unanswered } from './refused.ts'
 import { type StaffRole, standing } from './session.ts'
@@ -29,6 +30,8 @@ export type Screen = {
 
 /** For so long a screen is waited for; the browser itself gives up much later. */
 const comesWithinMs = 20_000
+/** Of one that did not come. */
+const againAfterMs = 5_000
 
 /** Loads a screen when it is first shown, and the words that it imports; where it does not come, it says so, and can be asked for again. */
 export function screen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
@@ -58,9 +61,20 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
       if (isUnseen) void again()
       isUnseen = false
     }, [])
+    // Where souk was away it is back some time, and somebody waits.
+    useEffect(() => {
+      if (error === undefined) return
+      const looking = setInterval(() => document.visibilityState === 'visible' && void again(), againAfterMs)
+      return () => clearInterval(looking)
+    }, [error])
     const Found = found.value
     if (Found) return <Found />
-    return error === undefined ? <div class="skeleton" role="status" aria-label={c('loading')} /> : <Problem error={error} retry={again} />
+    if (error === undefined) return <div class="skeleton" role="status" aria-label={c('loading')} />
+    return (
+      <Page title={c('failed')}>
+        <Problem error={error} retry={again} />
+      </Page>
+    )
   }
   return lazy(async () => {
     try {

@@ -29,6 +29,9 @@ export function shopChanged(changed: Partial<Place> & { id: string }): void {
   session.value = { ...session.value, shops: session.value.shops.map((one) => (one.id === changed.id ? { ...one, ...changed } : one)) }
 }
 
+/** Raised where souk knows no such shop any more: whoever worked in it may do so no longer, and what is known of that is old. */
+export const doubted = signal(0)
+
 /** The address of a page of this shop: `at('orders', id)`. */
 export const at = (...parts: string[]): string => `/console/s/${[shopName.value ?? '', ...parts].map(encodeURIComponent).join('/')}`
 /** The address of a page of the operator's. */

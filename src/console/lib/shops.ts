@@ -2,6 +2,10 @@
 import { api, ok } from './api.ts'
 import { myId, session, standing } from './session.ts'
 
+const lost = new Set<string>()
+/** Whether somebody worked in a shop of this name while the page was open, and does so no more. */
+export const isLost = (name: string | undefined): boolean => name !== undefined && lost.has(name)
+
 let asked = 0
 /** The newest that was answered. */
 let shown = 0
@@ -14,5 +18,7 @@ export async function readShops(): Promise<void> {
   // A later one knows more, and whoever has come in meanwhile has their own.
   if (!found || mine < shown || !session.value || myId() !== who) return
   shown = mine
+  for (const { id, name } of session.value.shops) if (!found.shops.some((one) => one.id === id)) lost.add(name)
+  for (const { name } of found.shops) lost.delete(name)
   if (JSON.stringify(found.shops) !== JSON.stringify(session.value.shops)) session.value = { ...session.value, shops: found.shops }
 }

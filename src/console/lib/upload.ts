@@ -68,6 +68,8 @@ function once<T>(
       const said = jsonIn(request.responseText)
       if (ok) return resolve(said as T)
       const { message, error } = (said ?? {}) as { message?: string; error?: string }
+      // Somebody in between had none from souk in time.
+      if (request.status >= 502 && request.status <= 504 && message === undefined) return reject(unanswered(true))
       const retryAfter = Number(request.getResponseHeader('retry-after') ?? Number.NaN)
       resolve(
         new Refused(

@@ -5,7 +5,8 @@ import { forgetDirty, isDirty } from '../lib/dirty.ts'
 import { dismissAll } from '../lib/notices.ts'
 import type { Screen } from '../lib/screen.tsx'
 import { begin, isOperator, type Place, shops, standing } from '../lib/session.ts'
-import { lastShopName, noteShopOf, role, shop } from '../lib/shop.ts'
+import { lastShopName, noteShopOf, role, shop, shopName } from '../lib/shop.ts'
+import { isLost } from '../lib/shops.ts'
 import { isOutdated } from '../lib/version.ts'
 import { noteVisit } from '../lib/visited.ts'
 import { c } from '../lib/words/common.ts'
@@ -132,8 +133,8 @@ function guarded(screen: Screen): () => preact.JSX.Element {
   const made = () => {
     // Its own path: while another screen is on its way, this one stays as it is.
     const { path } = useRoute()
-    if (screen.area === 'shop' && !shop.value) return <Missing />
-    if (screen.area === 'net' && !isOperator.value) return <NotYours />
+    if (screen.area === 'shop' && !shop.value) return isLost(shopName.value) ? <Lost /> : <Missing />
+    if (screen.area === 'net' && !isOperator.value) return <NotYours text={s('operatorsOnly')} />
     if (screen.roles && !(role.value && screen.roles.includes(role.value))) return <NotYours />
     // Another record is another page: nothing of the one before stays.
     return <Component key={path} />
@@ -147,9 +148,14 @@ const Missing = () => (
     <Empty title={c('missing')} text={c('missingText')} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
   </Page>
 )
-const NotYours = () => (
+const NotYours = ({ text = c('notYoursText') }: { text?: string }) => (
   <Page title={c('notYours')}>
-    <Empty icon="shield" title={c('notYours')} text={c('notYoursText')} />
+    <Empty icon="shield" title={c('notYours')} text={text} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
+  </Page>
+)
+const Lost = () => (
+  <Page title={s('lostShop')}>
+    <Empty icon="people" title={s('lostShop')} text={s('lostShopText')} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
   </Page>
 )
 

@@ -58,6 +58,10 @@ export function Frame({ children }: { children: ComponentChildren }) {
     const link = target instanceof Element && target.closest('a')
     if (link) here.find((screen) => hrefOf(screen) === link.pathname)?.component.preload?.()
   }
+  // Over the page as it lies on a phone, it closes once the keyboard goes on to what is under it.
+  function onLeave({ currentTarget, relatedTarget }: FocusEvent): void {
+    if (isOpen.value && relatedTarget instanceof Element && !(currentTarget as Element).contains(relatedTarget)) isOpen.value = false
+  }
   return (
     <div class={isOpen.value ? 'frame open' : 'frame'}>
       <a class="skip" href="#main">
@@ -88,7 +92,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           title={isLive.value ? s('live') : s('notLive')}
         />
       </header>
-      <nav id="menu" aria-label={s('mainMenu')} onPointerOver={onPoint}>
+      <nav id="menu" aria-label={s('mainMenu')} onPointerOver={onPoint} onFocusOut={onLeave}>
         {groups.map((group) => {
           const of = here.filter(({ nav }) => nav?.group === group)
           return (

@@ -100,9 +100,17 @@ function Setup({ onLogin }: { onLogin: () => void }) {
         submit={s('setupGo')}
         label={s('setupTitle')}
       >
-        <TextField label={s('setupToken')} bind={token} code required />
-        <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />
-        <TextField label={s('password')} bind={password} type="password" autoComplete="new-password" hint={s('passwordHint')} required />
+        <TextField label={s('setupToken')} bind={token} name="token" code required />
+        <TextField label={s('email')} bind={email} name="email" type="email" autoComplete="username" required />
+        <TextField
+          label={s('password')}
+          bind={password}
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          hint={s('passwordHint')}
+          required
+        />
       </Form>
       <Button kind="quiet" onPress={onLogin}>
         {s('toLogin')}
@@ -114,7 +122,7 @@ function Setup({ onLogin }: { onLogin: () => void }) {
 /** Whoever asks is told the same, whether or not there is an account. */
 function Forgot({ onBack }: { onBack: () => void }) {
   const email = useSignal('')
-  const [sent, setSent] = useState(false)
+  const [sent, setSent] = useState<'mail' | 'nothing' | undefined>(undefined)
   async function send(): Promise<void> {
     const answer = await fetch('/auth/password/forgot', {
       method: 'POST',
@@ -126,12 +134,15 @@ function Forgot({ onBack }: { onBack: () => void }) {
       throw unanswered()
     })
     if (!answer.ok) throw await refusalOf(answer)
-    setSent(true)
+    const { sending } = (await answer.json()) as { sending?: boolean }
+    setSent(sending === false ? 'nothing' : 'mail')
   }
   return (
     <>
-      {sent ? (
+      {sent === 'mail' ? (
         <Note tone="good">{s('forgotText')}</Note>
+      ) : sent === 'nothing' ? (
+        <Note tone="warn">{s('forgotOff')}</Note>
       ) : (
         <Form onSubmit={send} submit={s('forgotSend')} label={s('forgotTitle')}>
           <TextField label={s('email')} bind={email} type="email" autoComplete="username" required />

@@ -2,9 +2,11 @@ import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { api, ok } from '../lib/api.ts'
+import { directionOf } from '../lib/direction.ts'
 import { goTo } from '../lib/go.ts'
 import { plain } from '../lib/plain.ts'
-import { at, role, shop } from '../lib/shop.ts'
+import { isOperator } from '../lib/session.ts'
+import { at, net, role, shop } from '../lib/shop.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { hrefOf, menu, nameOf } from './menu.ts'
@@ -44,12 +46,30 @@ function pagesFor(typed: string): readonly Found[] {
 /** What was found by some words, and by no others. */
 type Records = { readonly words: string; readonly found: readonly Found[]; readonly error?: unknown }
 
-/** So little finds everything. */
-const wordsOf = (typed: string): string => (shop.value && typed.trim().length >= 2 ? typed.trim() : '')
+/** So little finds everything; and elsewhere than in a shop or at the network there is nothing but pages. */
+const wordsOf = (typed: string): string => ((shop.value || isOperator.value) && typed.trim().length >= 2 ? typed.trim() : '')
 const noRecords: Records = { words: '', found: [] }
+
+/** Shops of the network. */
+async function shopsFor(words: string, signal: AbortSignal): Promise<Records> {
+  try {
+    const { data } = await ok(api.GET('/admin/shops', { params: { query: { q: words, limit: eachMax } }, signal }))
+    const found = data.map(({ id, title, name }) => ({
+      key: id,
+      group: s('shops'),
+      text: title || name,
+      detail: name,
+      href: net('shops', id),
+    }))
+    return { words, found }
+  } catch (error) {
+    return { words, found: [], error }
+  }
+}
 
 /** Orders, products and customers of the shop, as far as one may read them. What does not answer is left out, and `error` says why. */
 async function recordsFor(words: string, signal: AbortSignal): Promise<Records> {
+  if (!shop.value) return shopsFor(words, signal)
   const query = { q: words, limit: eachMax }
   const mayRead = role.value !== 'FULFILMENT'
   let error: unknown
@@ -95,6 +115,7 @@ function Open() {
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   const words = wordsOf(typed)
+  const hint = s(shop.value ? 'paletteHint' : isOperator.value ? 'paletteHintNet' : 'paletteHintPages')
   useEffect(() => field.current?.focus(), [])
   useEffect(() => {
     if (words === '') return setRecords(noRecords)
@@ -145,10 +166,10 @@ function Open() {
           aria-expanded={found.length > 0}
           aria-controls={`${id}-list`}
           aria-activedescendant={found.length > 0 ? `${id}-${at_}` : undefined}
-          aria-label={s('paletteHint')}
-          placeholder={s('paletteHint')}
+          aria-label={hint}
+          placeholder={hint}
           value={typed}
-          dir="auto"
+          dir={directionOf(typed)}
           onInput={({ currentTarget: { value } }) => {
             setTyped(value)
             setChosen(0)
@@ -183,7 +204,7 @@ function Open() {
         ) : records.error !== undefined ? (
           <Problem error={records.error} />
         ) : (
-          found.length === 0 && <p role="status">{s('paletteNothing')}</p>
+          found.length === 0 && typed.trim() !== '' && <p role="status">{s('paletteNothing')}</p>
         )}
       </div>
     </Dialog>

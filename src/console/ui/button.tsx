@@ -26,7 +26,7 @@ export function Button({
 }: Common & { onPress?: () => unknown; disabled?: boolean; submit?: boolean; busy?: boolean }) {
   const [working, setWorking] = useState(false)
   async function press() {
-    if (!onPress || working) return
+    if (!onPress || working || busy) return
     const doing = onPress()
     if (!(doing instanceof Promise)) return
     setWorking(true)

@@ -1,7 +1,8 @@
 /** Fields of forms. Each is bound to a signal with what is typed; what that means is read when the form is sent. */
 import type { Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, TargetedClipboardEvent } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
+import { directionOf } from '../lib/direction.ts'
 import { useRefusal } from '../lib/refused-field.ts'
 import { standing } from '../lib/session.ts'
 import { c } from '../lib/words/common.ts'
@@ -31,7 +32,16 @@ type TextProps = Named & {
   readonly code?: boolean
 }
 
-function Around({ id, label, of, hint, error, required, children }: Named & { id: string; children: ComponentChildren }) {
+function Around({
+  id,
+  label,
+  of,
+  hint,
+  error,
+  required,
+  full,
+  children,
+}: Named & { id: string; full?: number | undefined; children: ComponentChildren }) {
   return (
     <div class={error ? 'field wrong' : 'field'}>
       <label for={id}>
@@ -49,6 +59,11 @@ function Around({ id, label, of, hint, error, required, children }: Named & { id
           {hint}
         </p>
       )}
+      {full !== undefined && (
+        <p class="hint" role="status">
+          {c('full', { n: full })}
+        </p>
+      )}
       {error && (
         <p class="error" id={`${id}-error`}>
           {error}
@@ -56,6 +71,19 @@ function Around({ id, label, of, hint, error, required, children }: Named & { id
       )}
     </div>
   )
+}
+
+/** Browsers cut what is pasted without a word. @returns how much a field takes, where it has cut something, and what watches for that */
+function useCut(bind: Signal<string>, max: number | undefined) {
+  const [isCut, setCut] = useState(false)
+  return {
+    full: isCut && max !== undefined && bind.value.length >= max ? max : undefined,
+    onPaste({ clipboardData, currentTarget }: TargetedClipboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
+      const { value, selectionStart, selectionEnd } = currentTarget
+      const rest = value.length - ((selectionEnd ?? 0) - (selectionStart ?? 0))
+      setCut(max !== undefined && rest + (clipboardData?.getData('text').length ?? 0) > max)
+    },
+  }
 }
 
 const described = (id: string, { hint, error }: Named): string | undefined =>
@@ -76,15 +104,17 @@ export function TextField({
 }: TextProps) {
   const id = useId()
   const named = useRefusal(bind, given)
+  const { full, onPaste } = useCut(bind, max)
   // The lock's own are drawn while it is there.
   const [isBefore] = useState(() => standing.peek() !== 'locked')
   const isHidden = type === 'password' && isBefore && standing.value === 'locked'
   return (
-    <Around id={id} {...named}>
+    <Around id={id} {...named} full={full}>
       <input
         id={id}
         {...({ type } as { type: 'text' })}
         value={isHidden ? '' : bind.value}
+        onPaste={onPaste}
         onInput={({ currentTarget }) => {
           bind.value = currentTarget.value
         }}
@@ -94,7 +124,7 @@ export function TextField({
         placeholder={placeholder}
         disabled={disabled}
         required={named.required}
-        dir={code ? 'ltr' : type === 'text' || type === 'search' ? 'auto' : undefined}
+        dir={code ? 'ltr' : type === 'text' || type === 'search' ? directionOf(bind.value) : undefined}
         spellcheck={code ? false : undefined}
         list={suggestions ? `${id}-list` : undefined}
         aria-invalid={named.error ? true : undefined}
@@ -120,15 +150,17 @@ export function AreaField({
 }: Named & { bind: Signal<string>; rows?: number; max?: number; code?: boolean }) {
   const id = useId()
   const named = useRefusal(bind, given)
+  const { full, onPaste } = useCut(bind, max)
   return (
-    <Around id={id} {...named}>
+    <Around id={id} {...named} full={full}>
       <textarea
         id={id}
         rows={rows}
         value={bind.value}
+        onPaste={onPaste}
         maxLength={max}
         required={named.required}
-        dir={code ? 'ltr' : 'auto'}
+        dir={code ? 'ltr' : directionOf(bind.value)}
         spellcheck={code ? false : undefined}
         class={code ? 'code' : undefined}
         onInput={({ currentTarget }) => {

@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { latinOf } from '../lib/digits.ts'
+import { directionOf } from '../lib/direction.ts'
 import type { Query } from '../lib/query.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
@@ -41,7 +43,8 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
   latest.current = query
   const go = (text: string) => {
     clearTimeout(waiting.current)
-    if (text !== (latest.current.of['q'] ?? '')) latest.current.set({ q: text || undefined }, { replace: true })
+    const asked = /^#?[\d٠-٩۰-۹]+$/.test(text.trim()) ? latinOf(text) : text
+    if (asked !== (latest.current.of['q'] ?? '')) latest.current.set({ q: asked || undefined }, { replace: true })
   }
   /** What the address asks for, where that is one of the choices. */
   const heldOf = ({ name, options }: Filter): string => {
@@ -66,7 +69,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
             type="search"
             placeholder={search}
             value={typed}
-            dir="auto"
+            dir={directionOf(typed)}
             onInput={({ currentTarget: { value } }) => {
               setTyped(value)
               clearTimeout(waiting.current)

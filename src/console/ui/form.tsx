@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { dismissSaid } from '../lib/notices.ts'
 import { Refused } from '../lib/refused.ts'
 import { FormContext, formFields, noteRefusal } from '../lib/refused-field.ts'
 import type { Resource } from '../lib/resource.ts'
+import { standing } from '../lib/session.ts'
 import { differing } from '../lib/short.ts'
 import { useDirty } from '../lib/use-dirty.ts'
 import type { RecordDraft, Versioned } from '../lib/use-draft.ts'
@@ -50,6 +52,10 @@ export function Form({
   useEffect(() => {
     if (error !== undefined) top.current?.focus()
   }, [error])
+  // Of a session that is over it was refused; whoever is in again has another one.
+  useEffect(() => {
+    if (standing.value === 'in' && error instanceof Refused && error.status === 401) forget()
+  }, [standing.value])
   function forget(): void {
     fields.refused.value = undefined
     setError(undefined)
@@ -60,6 +66,7 @@ export function Form({
     before.current = document.activeElement
     setBusy(true)
     forget()
+    dismissSaid()
     try {
       await onSubmit()
     } catch (refusal) {

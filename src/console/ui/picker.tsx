@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Choice } from '../lib/choice.ts'
+import { directionOf } from '../lib/direction.ts'
 import { short } from '../lib/short.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
@@ -123,7 +124,7 @@ export function Picker<Found extends Choice>({
           aria-describedby={[`${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')}
           aria-invalid={error ? true : undefined}
           autoComplete="off"
-          dir="auto"
+          dir={directionOf(typed)}
           disabled={disabled}
           maxLength={200}
           value={typed}

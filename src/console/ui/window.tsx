@@ -26,6 +26,11 @@ export function Windows({ query, shown, offered = windows }: { query: Query; sho
           { href: query.href({ from: from ?? daysAgo(29), to: to ?? daysAgo(0), days: undefined }), text: c('custom'), current: isOwn },
         ]}
       />
+      {isOwn && from && to && from > to && (
+        <p class="error" role="alert">
+          {c('fromAfterTo')}
+        </p>
+      )}
       {isOwn && (
         <div class="filters">
           <label class="filter">

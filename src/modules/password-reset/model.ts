@@ -10,4 +10,7 @@ export const ResetPassword = t.Object({
   token: text(200, { minLength: 1, description: 'From the link of the mail' }),
   password: NewPassword,
 })
-export const ForgotAnswer = t.Object({ message: t.String() }, { description: 'Whether there is such an account is not told' })
+export const ForgotAnswer = t.Object(
+  { message: t.String(), sending: t.Boolean({ description: 'False: the instance has no mail server, and nobody is sent anything' }) },
+  { description: 'Whether there is such an account is not told' },
+)

@@ -20,7 +20,8 @@ export const passwordResetRoutes = (deps: HttpDeps & PasswordResetDeps) =>
         // Whether a shop is there anybody may know.
         if (shopName === undefined || shop) await askForReset(deps, { email, shopId: shop?.id ?? null }, deps.callerOf(request))
         set.status = 202
-        return { message: sendsMail(deps) ? onItsWay : notSent }
+        const sending = sendsMail(deps)
+        return { message: sending ? onItsWay : notSent, sending }
       },
       {
         access: 'public',

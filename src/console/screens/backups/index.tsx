@@ -38,7 +38,16 @@ export default function Backups() {
     await backups.reload()
   }
   return (
-    <Page title={w('title')} actions={held?.state === 'on' && <Button onPress={now}>{w('now')}</Button>}>
+    <Page
+      title={w('title')}
+      actions={
+        held?.state === 'on' && (
+          <Button busy={isAwaited} onPress={now}>
+            {w('now')}
+          </Button>
+        )
+      }
+    >
       <Loaded of={backups}>
         {({ asOf, state, isLate, lateAfterHours, nextAt, last, failures, places, database, logShipping }) => (
           <>

@@ -88,7 +88,7 @@ export function Editor({ of, isClosed, onSaved }: { of?: Versioned; isClosed?: b
       <Who form={form} />
       <Where form={form} />
       <Section title={w('more')}>
-        <TextField label={w('discountCode')} bind={form.discountCode} max={64} hint={w('discountHint')} code />
+        <TextField label={w('discountCode')} bind={form.discountCode} name="discountCode" max={64} hint={w('discountHint')} code />
         <AreaField label={w('note')} bind={form.note} rows={2} max={2000} hint={w('noteHint')} />
       </Section>
     </Form>
@@ -107,7 +107,7 @@ function Who({ form }: { form: DraftForm }) {
   }, [id, form])
   return (
     <Section title={w('who')} hint={w('leftOpen')}>
-      <TextField label={w('email')} bind={form.email} type="email" max={254} hint={w('emailHint')} />
+      <TextField label={w('email')} bind={form.email} name="email" type="email" max={254} hint={w('emailHint')} />
       <PickField label={w('customer')} bind={form.customer} max={1} find={findCustomers} hint={w('customerHint')} />
     </Section>
   )

@@ -82,7 +82,12 @@ export default function Jobs() {
                   title: c('actions'),
                   end: true,
                   cell: ({ name, state, idleBecause }) => (
-                    <Button label={w('runOf', { name })} disabled={state === 'running' || idleBecause !== null} onPress={() => run(name)}>
+                    <Button
+                      label={w('runOf', { name })}
+                      disabled={idleBecause !== null}
+                      busy={state === 'running'}
+                      onPress={() => run(name)}
+                    >
                       {w('run')}
                     </Button>
                   ),

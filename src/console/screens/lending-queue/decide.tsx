@@ -67,7 +67,7 @@ export function DecideDialog({
         [c('status'), lendingStateName(body.decision), lendingStateName(now.status)],
         [w('reason'), body.reason ?? '–', now.reason ?? '–'],
         [w('documents'), number(of.documents.length), number(now.documents.length)],
-        [w('decisions'), number(of.decisions.length + 1), number(now.decisions.length)],
+        [w('decisions'), number(now.decisions.length + 1), number(now.decisions.length)],
       ],
       onTheirs: (now) => {
         onHeld(now)

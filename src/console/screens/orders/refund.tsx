@@ -26,7 +26,11 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
   const amount = useSignal('')
   const reason = useSignal('')
   const once = useIntention()
-  const typed = of.lines.map((line) => ({ line, left: unitsLeft(of, line), n: unitsIn(units.of(line).value, unitsLeft(of, line)) }))
+  const typed = of.lines.map((line) => {
+    const left = unitsLeft(of, line)
+    // Refunded meanwhile, it has no field any more: what was typed in it counts for nothing.
+    return { line, left, n: left === 0 ? 0 : unitsIn(units.of(line).value, left) }
+  })
   const asked: Asked =
     way.value === 'all'
       ? { way: 'all' }

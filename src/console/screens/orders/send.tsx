@@ -42,38 +42,41 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
   }
   return (
     <FormDialog title={w('sendTitle', { number: `#${of.number}` })} onClose={onClose} wide>
-      {left.length === 0 && <Note>{w('nothingToSend')}</Note>}
-      <Form
-        onSubmit={send}
-        submit={w('sendNow')}
-        label={w('sendTitle', { number: `#${of.number}` })}
-        dirty={units.isDirty() || trackingNumber.value !== '' || carrier.value !== ''}
-      >
-        <ul class="picked-lines">
-          {typed.map(({ line, n }) => (
-            <li key={line.id}>
-              <LineName of={line} />
-              <NumberField
-                label={w('quantity')}
-                of={line.title}
-                bind={units.of(line)}
-                error={n === undefined ? w('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}
-              />
-              <span class="faint">{w('ofLeft', { n: number(line.unfulfilledQuantity ?? 0) })}</span>
-            </li>
-          ))}
-        </ul>
-        <div class="fields">
-          <TextField label={w('trackingNumber')} bind={trackingNumber} max={100} code hint={w('trackingHint')} />
-          <TextField label={w('carrier')} bind={carrier} max={100} />
-        </div>
-        {of.shippingAddress && (
-          <div>
-            <strong>{w('shippingAddress')}</strong>
-            <Address of={of.shippingAddress} />
+      {left.length === 0 ? (
+        <Note>{w('nothingToSend')}</Note>
+      ) : (
+        <Form
+          onSubmit={send}
+          submit={w('sendNow')}
+          label={w('sendTitle', { number: `#${of.number}` })}
+          dirty={units.isDirty() || trackingNumber.value !== '' || carrier.value !== ''}
+        >
+          <ul class="picked-lines">
+            {typed.map(({ line, n }) => (
+              <li key={line.id}>
+                <LineName of={line} />
+                <NumberField
+                  label={w('quantity')}
+                  of={line.title}
+                  bind={units.of(line)}
+                  error={n === undefined ? w('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}
+                />
+                <span class="faint">{w('ofLeft', { n: number(line.unfulfilledQuantity ?? 0) })}</span>
+              </li>
+            ))}
+          </ul>
+          <div class="fields">
+            <TextField label={w('trackingNumber')} bind={trackingNumber} max={100} code hint={w('trackingHint')} />
+            <TextField label={w('carrier')} bind={carrier} max={100} />
           </div>
-        )}
-      </Form>
+          {of.shippingAddress && (
+            <div>
+              <strong>{w('shippingAddress')}</strong>
+              <Address of={of.shippingAddress} />
+            </div>
+          )}
+        </Form>
+      )}
     </FormDialog>
   )
 }

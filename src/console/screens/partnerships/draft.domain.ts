@@ -21,20 +21,25 @@ export function shopsTwice(typed: readonly Typed[]): readonly string[] {
 }
 
 /** What a partnership is in one line, to hold two beside each other. */
-const lineOf = ({ defaultCardProcessor, shopIds }: Partnership): string => [defaultCardProcessor, ...shopIds.toSorted()].join(' ')
+const lineOf = ({ defaultCardProcessor, shopIds }: Partnership, { processor, shop }: Names): string =>
+  [processor(defaultCardProcessor), ...shopIds.map(shop).toSorted()].join(', ')
+
+/** What processors and shops are called. */
+export type Names = { readonly processor: (id: Partnership['defaultCardProcessor']) => string; readonly shop: (id: string) => string }
 
 /** What differs, by name: what one wants to save beside what is there. */
 export function differencesOf(
   mine: readonly Partnership[],
   there: readonly Partnership[],
+  names: Names,
 ): [name: string, yours: string, theirs: string][] {
-  const names = [...new Set([...mine, ...there].map(({ name }) => name))]
+  const both = [...new Set([...mine, ...there].map(({ name }) => name))]
   const of = (list: readonly Partnership[], name: string) =>
     list
       .filter((one) => one.name === name)
-      .map(lineOf)
+      .map((one) => lineOf(one, names))
       .join('; ')
-  return names
+  return both
     .map((name): [string, string, string] => [name, of(mine, name), of(there, name)])
     .filter(([, yours, theirs]) => yours !== theirs)
 }

@@ -86,7 +86,11 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
         const there = await read(known)
         return { data: there, etag: there.etag }
       },
-      differences: (there) => differencesOf(body.data, there.data.data),
+      differences: (there) =>
+        differencesOf(body.data, there.data.data, {
+          processor: processorName,
+          shop: (id) => (there.shops.get(id) ?? known.get(id))?.text ?? id,
+        }),
       onTheirs: ({ data }) => show(data),
     })
     if (!saved) return

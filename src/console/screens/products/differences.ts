@@ -14,11 +14,21 @@ import { rowName, valuesOf } from './options.domain.ts'
 import { w } from './words.ts'
 
 type Difference = readonly [name: string, yours: string, theirs: string]
+/** With what it was before; undefined where there was none. */
+type Compared = readonly [...Difference, before: string | undefined]
 
 const shownMax = 40
 
-/** What differs between what was typed and what is there now, in words. */
-export function differencesOf(mine: ProductText, now: Schema<'Product'>, { currency, zone }: ShopTerms): readonly Difference[] {
+/**
+ * What was changed here and, otherwise, by somebody else, in words: what one has not changed is not sent, and what they have not is as one knew it.
+ * @param before what stood in the fields when one began
+ */
+export function differencesOf(
+  mine: ProductText,
+  before: ProductText,
+  now: Schema<'Product'>,
+  { currency, zone }: ShopTerms,
+): readonly Difference[] {
   const theirs = textOf(now, zone)
   const names: readonly (readonly [keyof BaseText, string])[] = [
     ['title', w('name')],
@@ -35,22 +45,26 @@ export function differencesOf(mine: ProductText, now: Schema<'Product'>, { curre
   ]
   const inWords = (text: BaseText, name: keyof BaseText) =>
     name === 'status' ? stateName(text.status) : name === 'showing' ? w(`showing.${text.showing}`) : String(text[name])
-  const found: Difference[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name)])
+  const found: Compared[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name), inWords(before, name)])
   const options = (text: ProductText) =>
     valuesOf(text.options)
       .map(({ name, values }) => `${name}: ${values.join(', ')}`)
       .join('; ')
-  found.push([w('options'), options(mine), options(theirs)])
+  found.push([w('options'), options(mine), options(theirs), options(before)])
   const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
-  found.push([w('pictures'), pictures(mine), pictures(theirs)])
-  found.push(...rowDifferences(mine, theirs, currency))
-  return found.filter(([, yours, there]) => yours !== there).slice(0, shownMax)
+  found.push([w('pictures'), pictures(mine), pictures(theirs), pictures(before)])
+  found.push(...rowsCompared(mine, before, theirs, currency))
+  const isOther = ([, yours, there, was]: Compared) => yours !== there && yours !== was && there !== was
+  return found
+    .filter(isOther)
+    .slice(0, shownMax)
+    .map(([name, yours, there]): Difference => [name, yours, there])
 }
 
 /** By what it shows and by the end of its address: two may show the same. */
 const pictureName = ({ alt, url }: PictureText): string => [alt, url.slice(-12)].filter(Boolean).join(' ')
 
-function rowDifferences(mine: ProductText, theirs: ProductText, currency: string): Difference[] {
+function rowsCompared(mine: ProductText, before: ProductText, theirs: ProductText, currency: string): Compared[] {
   const amount = (text: string) => {
     const read = parseMoney(text, currency)
     return read ? money(read) : text
@@ -76,13 +90,23 @@ function rowDifferences(mine: ProductText, theirs: ProductText, currency: string
     ['picture', w('variantPicture'), picture],
   ]
   const there = new Map(theirs.rows.map((row) => [row.id, row]))
+  const were = new Map(before.rows.map((row) => [row.id, row]))
   const here = new Set(mine.rows.map(({ id }) => id))
   const title = (text: ProductText, row: RowText) => rowName(text.options, row) || w('variant')
-  const changed = mine.rows.flatMap((row): Difference[] => {
+  const changed = mine.rows.flatMap((row): Compared[] => {
     const other = row.id === undefined ? undefined : there.get(row.id)
-    if (!other) return [[title(mine, row), w('variant'), '–']]
-    return fields.map(([field, name, said]) => [`${title(mine, row)}: ${name}`, said(String(row[field])), said(String(other[field]))])
+    if (!other) return [[title(mine, row), w('variant'), '–', undefined]]
+    const was = were.get(row.id)
+    return fields.map(([field, name, said]) => [
+      `${title(mine, row)}: ${name}`,
+      said(String(row[field])),
+      said(String(other[field])),
+      was && said(String(was[field])),
+    ])
   })
-  const added = theirs.rows.filter(({ id }) => !here.has(id)).map((row): Difference => [title(theirs, row), '–', w('variant')])
-  return [...changed, ...added]
+  // One that they have added stays as it is.
+  const removed = theirs.rows
+    .filter(({ id }) => !here.has(id) && were.has(id))
+    .map((row): Compared => [title(theirs, row), '–', w('variant'), undefined])
+  return [...changed, ...removed]
 }

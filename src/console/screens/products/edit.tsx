@@ -137,6 +137,7 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
     editor.load(fresh.data)
   }
   const intend = useIntention()
+  const differences = (theirs: Versioned['data']) => differencesOf(editor.text.value, editor.before(), theirs, terms())
 
   async function save(): Promise<void> {
     const { length } = editor.removed.value
@@ -171,7 +172,8 @@ function KnownForm({ now, figures, onChanged }: { now: Versioned; figures: { val
           editor.meet(theirs.data)
           return theirs
         },
-        differences: (theirs) => differencesOf(editor.text.value, theirs, terms()),
+        differences,
+        isSame: (theirs) => differences(theirs).length === 0,
         onTheirs: (theirs) => {
           take(theirs)
           onChanged(theirs)

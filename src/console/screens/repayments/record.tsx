@@ -61,10 +61,10 @@ export function RecordDialog({
         <PickField label={w('merchant')} bind={merchant} max={1} find={findMerchants} hint={w('merchantHint')} error={said('merchant')} />
         <PickField label={w('lender')} bind={lender} max={1} find={findLenders} error={said('lender')} />
         <div class="fields">
-          <TextField label={w('loanRef')} hint={w('loanRefHint')} bind={of.loanRef} max={128} error={said('loanRef')} />
+          <TextField label={w('loanRef')} hint={w('loanRefHint')} bind={of.loanRef} max={128} required error={said('loanRef')} />
           <SelectField label={w('outcome')} bind={of.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
-          <MoneyField label={w('amount')} currency="USD" bind={of.amount} error={said('amount')} />
-          <TextField label={w('due')} type="date" bind={of.due} hint={w('notAfter', { day: daysAgo(0) })} error={said('due')} />
+          <MoneyField label={w('amount')} currency="USD" bind={of.amount} required error={said('amount')} />
+          <TextField label={w('due')} type="date" bind={of.due} hint={w('notAfter', { day: daysAgo(0) })} required error={said('due')} />
           <TextField label={w('settled')} type="date" bind={of.settled} hint={w('settledHint')} error={said('settled')} />
         </div>
       </Form>

@@ -158,6 +158,8 @@ test('a job is run, is followed until it is over, and says why it failed', async
   const visitor = await open({ as: operator, at: 'net/jobs' })
   await visitor.heading('Jobs')
   await visitor.keyPress('Run now: forget', { role: 'button' })
+  // It cannot be pressed while it runs, and keeps the keyboard.
+  await visitor.keyboardAt('Run now: forget', { role: 'button' })
   await visitor.text('the disk is full')
   await visitor.text('1 job did not succeed when it ran last:')
   expect(await visitor.axe()).toEqual([])

@@ -252,6 +252,19 @@ test('a filter of the address that is none of the choices is refused, and can be
   await visitor.there(/^#1/, { role: 'link' })
 })
 
+test('on a phone filters stand folded before a list, unless one is chosen', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: at(selling, '/orders'), width: 'phone' })
+  await visitor.heading('Orders')
+  expect(await visitor.all('combobox', { within: 'main' })).toEqual([])
+  await visitor.keyPress('Filter', { role: 'button' })
+  await visitor.fill('Status', 'Confirmed')
+  await visitor.until(`location.search === '?status=CONFIRMED'`, 'the filter in the address')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.reload()
+  await visitor.there('Filter (1)', { role: 'button' })
+  await visitor.there('Status', { role: 'combobox' })
+})
+
 test('a filter that is chosen while a search is about to go off stays', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.heading('Orders')

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { latinOf } from '../lib/digits.ts'
 import { directionOf } from '../lib/direction.ts'
+import { number } from '../lib/format.ts'
 import type { Query } from '../lib/query.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
@@ -52,9 +53,13 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
     return options && !options.some(([value]) => value === asked) ? '' : asked
   }
   const isFiltered = inAddress !== '' || filters.some(({ name }) => query.of[name])
+  // On a phone they would stand before the list: of several, those that are chosen alone unfold them.
+  const folds = filters.length > 1
+  const chosen = filters.filter(({ name }) => query.of[name]).length
+  const [isOpen, setOpen] = useState(chosen > 0)
   return (
     <form
-      class="filters"
+      class={['filters', folds && 'folds', isOpen && 'open'].filter(Boolean).join(' ')}
       role="search"
       onSubmit={(event) => {
         event.preventDefault()
@@ -77,6 +82,15 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
             }}
           />
         </label>
+      )}
+      {folds && (
+        <button type="button" class="button unfold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Icon name={isOpen ? 'close' : 'menu'} />
+          <span>
+            {c('filter')}
+            {chosen > 0 && ` (${number(chosen)})`}
+          </span>
+        </button>
       )}
       {filters
         .map((filter) => ({ ...filter, held: heldOf(filter) }))

@@ -243,6 +243,7 @@ test('hostile texts stand in an order as texts, and break no layout', async ({ o
 })
 
 test('a filter of the address that is none of the choices is refused, and can be cleared', async ({ open, data: { selling } }) => {
+  await bought(selling)
   const visitor = await open({ as: selling })
   visitor.expects(/^GET \/v2\/orders\?status=NO_SUCH_STATE.* 400/)
   await visitor.go(at(selling, '/orders?status=NO_SUCH_STATE'))
@@ -253,6 +254,7 @@ test('a filter of the address that is none of the choices is refused, and can be
 })
 
 test('on a phone filters stand folded before a list, unless one is chosen', async ({ open, data: { selling } }) => {
+  await bought(selling)
   const visitor = await open({ as: selling, at: at(selling, '/orders'), width: 'phone' })
   await visitor.heading('Orders')
   expect(await visitor.all('combobox', { within: 'main' })).toEqual([])

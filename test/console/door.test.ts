@@ -24,6 +24,8 @@ test('a session that ends in the middle of an edit keeps what was typed behind t
   await visitor.key('Enter')
   await visitor.heading('Shop')
   expect(await visitor.value('Title')).toBe('A long thought')
+  // What was refused of the session before is no refusal any more.
+  expect(await visitor.has('That did not work')).toBe(false)
 })
 
 test('whoever has a second factor is told so, and types its code at once', async ({ open, app, clock }) => {

@@ -252,6 +252,18 @@ test('chains and backups are told as they stand, also in Arabic on a phone', asy
   }
 })
 
+test('a backup that was asked for is not asked for again while it is awaited', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/backups' })
+  await visitor.heading('Backups')
+  const asked = () => visitor.requests().filter((one) => one.startsWith('POST /admin/operations/jobs/back-up/run'))
+  await visitor.keyPress('Back up now', { role: 'button' })
+  await visitor.text('A backup was asked for')
+  await visitor.key('Enter')
+  await visitor.keyboardAt('Back up now', { role: 'button' })
+  await visitor.until(`document.activeElement.getAttribute('aria-busy') === 'true'`, 'a button that waits')
+  expect(asked()).toHaveLength(1)
+})
+
 test('the figures move when an order becomes a sale, without anybody asking', async ({ open, data: { operator, selling } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/confirmed-orders' })
   await visitor.heading('Confirmed orders')

@@ -46,3 +46,15 @@ test('a field that souk refuses says so itself, by the name that one sees, until
     await visitor.until(`document.querySelector('[aria-invalid=true]') === null`, 'nothing is marked any more')
   }
 })
+
+test('that something was saved is said no more once something else is refused', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/settings` })
+  await visitor.fill('Title', 'Another title')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.text('Saved')
+  await visitor.fill(/order/i, 'ftp://shop.example/', { role: 'textbox' })
+  visitor.expects('PATCH /shops/v2 400')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.text('That did not work')
+  expect(await visitor.has('Saved')).toBe(false)
+})

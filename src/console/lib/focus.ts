@@ -3,12 +3,9 @@
 /** What had the keyboard last, and what it stood in, from within. */
 let trail: readonly Element[] = []
 
-/** It may be there still and lie hidden, as the page does behind the login. */
-const isShown = (one: Element | undefined): boolean => one?.isConnected === true && one.getClientRects().length > 0
-
 /** What the keyboard goes to: the nearest part of the page that is left of where it was, or the page's heading. */
 function nearest(): HTMLElement | null {
-  const left = trail.find(isShown)
+  const left = trail.find((one) => one.isConnected)
   const part = left?.closest<HTMLElement>('section, form, dialog')
   return part?.closest('main, dialog') ? part : document.querySelector<HTMLElement>('main h1')
 }
@@ -25,7 +22,7 @@ export function watchFocus(): void {
   addEventListener('pointerup', () => {
     if (document.activeElement === document.body) trail = []
   })
-  const isLost = () => document.activeElement === document.body && trail.length > 0 && !isShown(trail[0])
+  const isLost = () => document.activeElement === document.body && trail.length > 0 && !trail[0]?.isConnected
   new MutationObserver(() => {
     if (!isLost()) return
     setTimeout(() => {

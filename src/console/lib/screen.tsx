@@ -64,8 +64,8 @@ export function screen(load: () => Promise<{ default: ComponentType }>): Screen[
     // Where souk was away it is back some time, and somebody waits.
     useEffect(() => {
       if (error === undefined) return
-      const looking = setInterval(() => document.visibilityState === 'visible' && void again(), againAfterMs)
-      return () => clearInterval(looking)
+      const waiting = setTimeout(again, againAfterMs)
+      return () => clearTimeout(waiting)
     }, [error])
     const Found = found.value
     if (Found) return <Found />

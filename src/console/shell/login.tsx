@@ -18,12 +18,19 @@ export function Door() {
   useEffect(() => {
     document.title = title
   }, [title])
+  // What had the keyboard is there still, and lies hidden.
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (standing.peek() === 'locked') heading.current?.focus()
+  }, [])
   return (
     <main class="door">
       <p class="mark" aria-hidden="true">
         souk<span>.</span>
       </p>
-      <h1>{title}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
       {!keepsSession() && <Note tone="warn">{isSecureContext ? s('noCookies') : s('insecure')}</Note>}
       {isSetup ? (
         <Setup onLogin={() => setView('login')} />

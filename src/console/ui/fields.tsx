@@ -1,10 +1,11 @@
 /** Fields of forms. Each is bound to a signal with what is typed; what that means is read when the form is sent. */
 import type { Signal } from '@preact/signals'
-import type { ComponentChildren, TargetedClipboardEvent } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { directionOf } from '../lib/direction.ts'
 import { useRefusal } from '../lib/refused-field.ts'
 import { standing } from '../lib/session.ts'
+import { useCut } from '../lib/use-cut.ts'
 import { c } from '../lib/words/common.ts'
 import { Icon } from './icon.tsx'
 
@@ -71,19 +72,6 @@ function Around({
       )}
     </div>
   )
-}
-
-/** Browsers cut what is pasted without a word. @returns how much a field takes, where it has cut something, and what watches for that */
-function useCut(bind: Signal<string>, max: number | undefined) {
-  const [isCut, setCut] = useState(false)
-  return {
-    full: isCut && max !== undefined && bind.value.length >= max ? max : undefined,
-    onPaste({ clipboardData, currentTarget }: TargetedClipboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
-      const { value, selectionStart, selectionEnd } = currentTarget
-      const rest = value.length - ((selectionEnd ?? 0) - (selectionStart ?? 0))
-      setCut(max !== undefined && rest + (clipboardData?.getData('text').length ?? 0) > max)
-    },
-  }
 }
 
 const described = (id: string, { hint, error }: Named): string | undefined =>

@@ -1,0 +1,16 @@
+import type { Signal } from '@preact/signals'
+import type { TargetedClipboardEvent } from 'preact'
+import { useState } from 'preact/hooks'
+
+/** Browsers cut what is pasted without a word. @returns how much a field takes, where it has cut something, and what watches for that */
+export function useCut(bind: Signal<string>, max: number | undefined) {
+  const [isCut, setCut] = useState(false)
+  return {
+    full: isCut && max !== undefined && bind.value.length >= max ? max : undefined,
+    onPaste({ clipboardData, currentTarget }: TargetedClipboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
+      const { value, selectionStart, selectionEnd } = currentTarget
+      const rest = value.length - ((selectionEnd ?? 0) - (selectionStart ?? 0))
+      setCut(max !== undefined && rest + (clipboardData?.getData('text').length ?? 0) > max)
+    },
+  }
+}

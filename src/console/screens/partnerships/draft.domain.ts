@@ -27,6 +27,8 @@ const lineOf = ({ defaultCardProcessor, shopIds }: Partnership, { processor, sho
 /** What processors and shops are called. */
 export type Names = { readonly processor: (id: Partnership['defaultCardProcessor']) => string; readonly shop: (id: string) => string }
 
+const byId: Names = { processor: (id) => id, shop: (id) => id }
+
 /** What differs, by name: what one wants to save beside what is there. */
 export function differencesOf(
   mine: readonly Partnership[],
@@ -34,12 +36,13 @@ export function differencesOf(
   names: Names,
 ): [name: string, yours: string, theirs: string][] {
   const both = [...new Set([...mine, ...there].map(({ name }) => name))]
-  const of = (list: readonly Partnership[], name: string) =>
+  const of = (list: readonly Partnership[], name: string, called: Names) =>
     list
       .filter((one) => one.name === name)
-      .map((one) => lineOf(one, names))
+      .map((one) => lineOf(one, called))
       .join('; ')
+  // Two shops may be called the same: what differs is told by their ids.
   return both
-    .map((name): [string, string, string] => [name, of(mine, name), of(there, name)])
-    .filter(([, yours, theirs]) => yours !== theirs)
+    .filter((name) => of(mine, name, byId) !== of(there, name, byId))
+    .map((name): [string, string, string] => [name, of(mine, name, names), of(there, name, names)])
 }

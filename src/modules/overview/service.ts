@@ -151,14 +151,15 @@ async function cartsOf({ db, clock }: OverviewDeps, { shopId, mode }: Side, span
 async function waitingFor(deps: OverviewDeps, side: Side, sight: ReturnType<typeof sightOf>) {
   const { read } = deps.db
   const most = waitingMax + 1
+  const counts = await waitingStore.counts(read, side)
   const ofWebhooks = sight.webhooks ? await waitingStore.webhooks(read, side.shopId, failuresTolerated) : null
   return {
-    ordersToSend: countedView(await waitingStore.ordersToSend(read, side)),
-    paymentsProcessing: countedView(await waitingStore.paymentsProcessing(read, side)),
-    ordersStuck: countedView(await waitingStore.ordersStuck(read, side)),
-    refundsManual: countedView(await waitingStore.refunds(read, side, 'MANUAL')),
-    refundsClaimable: countedView(await waitingStore.refunds(read, side, 'CLAIMABLE')),
-    disputes: { ...countedView(await waitingStore.disputes(read, side)), orders: await waitingStore.disputed(read, side) },
+    ordersToSend: countedView(counts.ordersToSend),
+    paymentsProcessing: countedView(counts.paymentsProcessing),
+    ordersStuck: countedView(counts.ordersStuck),
+    refundsManual: countedView(counts.refundsManual),
+    refundsClaimable: countedView(counts.refundsClaimable),
+    disputes: { ...countedView(counts.disputes), orders: await waitingStore.disputed(read, side) },
     drafts: countedView(countedOf(await countOpenDrafts(deps, side.shopId, most))),
     lowStock: sight.catalog ? countedView(countedOf(await countLowStock(deps, { id: side.shopId }, most))) : null,
     webhooks: ofWebhooks && { ...ofWebhooks, undelivered: countedView(ofWebhooks.undelivered) },

@@ -309,6 +309,11 @@ test('the audit trail is searched by what is typed, and says field by field what
     await visitor.settled()
     await visitor.there('lending.rejected', { role: 'link' })
   }
+  // Who did it is said by the address that one knows them by, and found by their id.
+  await visitor.press(operator.email, { role: 'link' })
+  await visitor.until(`/actor=usr_/.test(location.search)`, 'the filter')
+  await visitor.there('lending.rejected', { role: 'link' })
+  await visitor.back()
   const folder = join(temporaryDir(), 'trail')
   mkdirSync(folder)
   await visitor.downloadsTo(folder)

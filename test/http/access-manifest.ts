@@ -210,6 +210,7 @@ export const accessManifest: Record<string, Access> = {
   'GET /webhooks/payments/qpay/callback/:token': 'processor',
   'POST /webhooks/payments/qpay/callback/:token': 'processor',
 
+  'GET /admin/accounts': 'superAdmin',
   'GET /admin/audit': 'superAdmin',
   'GET /admin/dashboard/registered-users': 'operator',
   'GET /admin/dashboard/verified-shops': 'operator',

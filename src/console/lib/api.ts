@@ -65,9 +65,9 @@ export async function fetched(request: Request, isPatient = false): Promise<Resp
   return answer
 }
 
-/** @param shopId which it was refused for */
+/** What is not there may be the shop itself, to whoever works in it no more. @param shopId which it was refused for */
 function noted(refusal: Refused, shopId: string | undefined): Refused {
-  if (shopId && refusal.status === 404 && refusal.message === 'No such shop') doubted.value++
+  if (shopId && refusal.status === 404) doubted.value++
   return refusal
 }
 
@@ -76,9 +76,9 @@ function noted(refusal: Refused, shopId: string | undefined): Refused {
  * `api.POST(path, { fetch: fetchedOnce, … })`
  */
 export async function fetchedOnce(request: Request): Promise<Response> {
-  const shopId = shop.value?.id
+  const shopId = shopOf(request)
   const answer = await sent(signed(request, await accessToken(), shopId))
-  if (!answer.ok) throw await refusalOf(answer, request.method !== 'GET')
+  if (!answer.ok) throw noted(await refusalOf(answer, request.method !== 'GET'), shopId)
   return answer
 }
 

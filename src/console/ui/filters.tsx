@@ -92,9 +92,10 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
           </span>
         </button>
       )}
-      {filters
-        .map((filter) => ({ ...filter, held: heldOf(filter) }))
-        .map(({ name, label, options, type = 'text', held }) => (
+      {filters.map((filter) => {
+        const { name, label, options, type = 'text' } = filter
+        const held = heldOf(filter)
+        return (
           <label key={name} class="filter">
             <span>{label}</span>
             {options ? (
@@ -115,7 +116,8 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
               />
             )}
           </label>
-        ))}
+        )
+      })}
       {isFiltered && (
         <a
           class="button quiet"

@@ -1,4 +1,5 @@
 export {
+  accountsOf,
   audit,
   audited,
   exportAudit,

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { dayForm, fieldsOf, Instant, nullable, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { dayForm, fieldsOf, Instant, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { listedMax, lookedAtMax, redacted } from './domain.ts'
 
 const values = (when: string) =>
@@ -47,4 +47,18 @@ export const ListAudit = t.Object({
   ),
   from: day('The first day, UTC'),
   to: day('The last day, UTC, inclusive'),
+})
+
+/** As many as a page of a list has. */
+const accountsMax = 100
+
+export const ListAccounts = t.Object({
+  ids: text(accountsMax * 65, {
+    pattern: `^\\w{1,64}(,\\w{1,64}){0,${accountsMax - 1}}$`,
+    rule: `up to ${accountsMax} ids with commas between`,
+    description: `Ids of accounts, as the trail and decisions have them: up to ${accountsMax}, with commas between`,
+  }),
+})
+export const Accounts = t.Object({
+  data: t.Array(t.Object({ ...fieldsOf(t.String(), 'id', 'email'), role: oneOf(['MERCHANT', 'SUPER_ADMIN']) }, { title: 'Account' })),
 })

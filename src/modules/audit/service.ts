@@ -185,6 +185,9 @@ export function createTrail(deps: NotingDeps): Trail {
   }
 }
 
+/** Whose accounts some ids are: of merchants, of their staff and of operators; an id that is none of these is left out. */
+export const accountsOf = ({ db }: Pick<Deps, 'db'>, ids: readonly string[]) => store.accounts(db.read, ids)
+
 /** What a list of the trail is narrowed by; days are inclusive, UTC. `q` is what somebody typed. */
 export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & Days & { readonly q?: string | undefined }
 

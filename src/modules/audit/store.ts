@@ -122,6 +122,13 @@ export const auditStore = {
     const [row] = await read.select({ id: users.id }).from(users).where(eq(users.email, email)).limit(1)
     return row?.id
   },
+  accounts(read: Reader, ids: readonly string[]): Promise<Pick<typeof users.$inferSelect, 'id' | 'email' | 'role'>[]> {
+    const { id, email, role } = users
+    return read
+      .select({ id, email, role })
+      .from(users)
+      .where(inArray(id, [...ids]))
+  },
   /** So many rows, oldest first, from where another call has ended. */
   async next(read: Reader, filter: AuditFilter, after: Pick<AuditRow, 'at' | 'id'> | undefined, limit: number): Promise<AuditRow[]> {
     const beyond = after && and(gte(auditLog.at, after.at), or(gt(auditLog.at, after.at), gt(auditLog.id, after.id)))

@@ -10,6 +10,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { WhoIs } from '../../ui/who.tsx'
 import { type FilterName, filterNames, pageOf } from './audit.domain.ts'
 import { Changes } from './changes.tsx'
 import { w } from './words.ts'
@@ -20,7 +21,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
   /** A value, as a way to all rows that have it. */
   const only = (name: FilterName, value: string) => (
     <a href={query.href({ [name]: value, q: undefined })}>
-      <code class={name === 'action' ? 'number' : undefined}>{value}</code>
+      {name === 'action' ? <code class="number">{value}</code> : <WhoIs id={value} />}
     </a>
   )
   return [

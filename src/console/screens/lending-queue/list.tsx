@@ -12,6 +12,7 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { WhoIs } from '../../ui/who.tsx'
 import { AssessDialog } from './assess.tsx'
 import { w } from './words.ts'
 
@@ -22,12 +23,12 @@ const statuses = ['SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAW
 const shownMax = 50
 
 const columns = (): readonly Column<Application>[] => [
-  // Who has no record that is live any more stands by their id.
+  // Who has no record that is live any more stands by their account.
   {
     key: 'business',
     title: w('business'),
     main: true,
-    cell: ({ business, merchantId }) => (business ? <bdi class="cut">{business.legalName}</bdi> : <code>{merchantId}</code>),
+    cell: ({ business, merchantId }) => (business ? <bdi class="cut">{business.legalName}</bdi> : <WhoIs id={merchantId} />),
   },
   {
     key: 'amount',

@@ -6,6 +6,7 @@ import { State, When } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Section } from '../../ui/page.tsx'
+import { Who } from '../../ui/who.tsx'
 import { isEnd, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
 import { w } from './words.ts'
 
@@ -63,7 +64,7 @@ export const History = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | S
             <State of={status} /> <When at={at} />
           </span>
           <small class="faint">
-            <bdi>{actor}</bdi>
+            <Who id={actor} />
           </small>
         </li>
       ))}

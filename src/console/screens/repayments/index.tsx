@@ -12,6 +12,7 @@ import { Filters } from '../../ui/filters.tsx'
 import { LoadedList } from '../../ui/list.tsx'
 import { Empty, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { WhoIs } from '../../ui/who.tsx'
 import { Earned } from '../lending-queue/earned.tsx'
 import { allLenders } from './find.ts'
 import { RecordDialog } from './record.tsx'
@@ -55,7 +56,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
           <bdi class="cut">{lenders.get(lenderId) ?? lenderId}</bdi>
         </a>
         <a href={query.href({ merchantId })}>
-          <code>{merchantId}</code>
+          <WhoIs id={merchantId} />
         </a>
       </span>
     ),

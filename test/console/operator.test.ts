@@ -5,8 +5,10 @@ import { csvOf } from '../../src/console/lib/csv-text.ts'
 import { lineOf } from '../../src/console/lib/line.ts'
 import { datesOf, windowBefore, windowOf, windowQuery } from '../../src/console/lib/window.ts'
 import { countedKpi, firstParts, isKpi, kpiNames, rateKpi, shareOf, unitOf } from '../../src/console/screens/figures/kpi.domain.ts'
+import jobWords from '../../src/console/screens/jobs/words/en.ts'
 import { bodyOf, differencesOf, shopsTwice } from '../../src/console/screens/partnerships/draft.domain.ts'
 import { isEnd, moves, movesFrom, walletBodies, walletBody, walletRow } from '../../src/console/screens/registries/registry.domain.ts'
+import { jobNames } from '../../src/core/job-table.ts'
 
 describe('days', () => {
   const today = (before: number) => new Date(Date.UTC(2026, 10, 23 - before)).toISOString().slice(0, 10)
@@ -151,5 +153,16 @@ describe('partnerships', () => {
     if (!first) throw new Error('nothing typed')
     expect(differencesOf([first], [{ ...first, shopIds: first.shopIds.toReversed() }], names)).toEqual([])
     expect(differencesOf([first], [], names)).toEqual([['Kyoto', 'TAP, The shop_tea, The shop_wool', '']])
+    const alike = { ...names, shop: () => 'Corner shop' }
+    const twins = { ...first, shopIds: ['shop_other'] }
+    expect(differencesOf([first], [twins], alike).map(([, ...both]) => both)).toEqual([
+      ['TAP, Corner shop, Corner shop', 'TAP, Corner shop'],
+    ])
+    expect(differencesOf([{ ...first, shopIds: ['shop_tea'] }], [twins], alike)).toEqual([['Kyoto', 'TAP, shop_tea', 'TAP, shop_other']])
   })
+})
+
+test('each job says what it does, and nothing is said of a job that is none', () => {
+  const told = Object.keys(jobWords).filter((key) => key.startsWith('does.'))
+  expect(told.map((key) => key.slice('does.'.length)).sort()).toEqual([...jobNames].sort())
 })

@@ -46,7 +46,7 @@ export default function Jobs() {
               rows={data}
               rowKey={({ name }) => name}
               columns={[
-                { key: 'name', title: w('job'), main: true, cell: ({ name }) => <code>{name}</code> },
+                { key: 'name', title: w('job'), main: true, cell: ({ name }) => <Name of={name} /> },
                 {
                   key: 'state',
                   title: w('state'),
@@ -98,6 +98,17 @@ export default function Jobs() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** A job, and what it does, where this console knows it. */
+function Name({ of }: { of: string }) {
+  const does = `does.${of}`
+  return (
+    <span class="lines">
+      <code>{of}</code>
+      {w.has(does) && <small class="faint">{w(does)}</small>}
+    </span>
   )
 }
 

@@ -41,8 +41,11 @@ export function differencesOf(
       .filter((one) => one.name === name)
       .map((one) => lineOf(one, called))
       .join('; ')
-  // Two shops may be called the same: what differs is told by their ids.
+  // Two shops may be called the same: what differs is told by their ids, and shown by these where their names do not tell it.
   return both
     .filter((name) => of(mine, name, byId) !== of(there, name, byId))
-    .map((name): [string, string, string] => [name, of(mine, name, names), of(there, name, names)])
+    .map((name) => {
+      const called = of(mine, name, names) === of(there, name, names) ? { ...names, shop: byId.shop } : names
+      return [name, of(mine, name, called), of(there, name, called)]
+    })
 }

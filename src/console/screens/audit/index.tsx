@@ -27,7 +27,19 @@ const columns = (query: Query): readonly Column<Row>[] => {
   return [
     { key: 'action', title: w('action'), main: true, cell: ({ action }) => only('action', action) },
     { key: 'at', title: w('at'), cell: ({ at }) => <When at={at} /> },
-    { key: 'actor', title: w('actor'), cell: ({ actor }) => only('actor', actor) },
+    {
+      key: 'actor',
+      title: w('actor'),
+      // The trail knows of a login that failed whose account it was, and not who it was.
+      cell: ({ action, actor }) =>
+        action === 'login.failed' && actor !== 'anonymous' ? (
+          <span>
+            <span class="faint">{w('triedAs')}</span> {only('actor', actor)}
+          </span>
+        ) : (
+          only('actor', actor)
+        ),
+    },
     {
       key: 'subject',
       title: w('subject'),

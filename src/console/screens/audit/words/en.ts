@@ -21,4 +21,5 @@ export default {
   capped: 'There are more, or may be: the newest are looked at. Days narrow it down; souk audit export has all.',
   nothingFoundText: 'No row has that. Ids must be whole; of an action its beginning is enough.',
   emptyText: 'Whatever a merchant, a key or an operator changes is on record here.',
+  triedAs: 'somebody tried to log in as',
 } as const

@@ -42,7 +42,7 @@ withoutCookies(
     expect(await visitor.value('Title')).toBe('Of an hour ago')
     clock.advance(hourMs + 60_000)
     // Whichever asks first.
-    visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events) 401/)
+    visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
     await visitor.keyPress('Save', { role: 'button' })
     await visitor.heading(isAtLogin)
     await visitor.text('Your session has ended: log in again.')
@@ -77,7 +77,7 @@ test('a token that ends after an hour is renewed unseen, and what was typed is s
   await visitor.keyFill('Title', 'An hour later')
   clock.advance(hourMs + 60_000)
   // Whichever asks first.
-  visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events) 401/)
+  visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
   await visitor.keyPress('Save', { role: 'button' })
   await visitor.text('Saved')
   expect(await visitor.has(isAtLogin)).toBe(false)

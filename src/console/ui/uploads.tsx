@@ -1,7 +1,6 @@
 /** Hands pictures in: several at once, each with how far it is, what went wrong, and another try. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../lib/api.ts'
-import { serverNow } from '../lib/clock.ts'
 import { bytes, percent } from '../lib/format.ts'
 import { Refused } from '../lib/refused.ts'
 import { short } from '../lib/short.ts'
@@ -28,8 +27,6 @@ export const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avi
 const bytesMax = 10 * 1024 * 1024
 const bytesText = () => bytes(10_000_000)
 const atOnce = 3
-/** By so much souk's clock is known to the page. */
-const clockSlackMs = 2_000
 
 /**
  * @param onDone is told each picture that souk has by now, in the order in which they were chosen: out of which file, and whether souk had it before
@@ -48,7 +45,6 @@ export function Uploads({
   const [, redraw] = useState(0)
   const jobs = useRef<readonly Job[]>([])
   const made = useRef(0)
-  const seen = useRef(new Set<string>())
   const stopping = useRef(new Map<number, AbortController>())
   const latest = useRef(onDone)
   latest.current = onDone
@@ -75,17 +71,14 @@ export function Uploads({
     const stop = new AbortController()
     stopping.current.set(id, stop)
     change(id, { state: 'sending', part: 0, error: undefined })
-    const begun = serverNow()
     try {
       if (file.size > bytesMax) throw new Refused(413, c('tooLarge', { max: bytesText() }), undefined, null, null)
-      const media = await upload<Media>('/media', file, {
+      const { known, ...media } = await upload<Schema<'AddedMedia'>>('/media', file, {
         type: file.type || 'application/octet-stream',
         signal: stop.signal,
         onProgress: (part) => change(id, { part }),
       })
-      const isKnown = seen.current.has(media.id) || Date.parse(media.createdAt) < begun - clockSlackMs
-      seen.current.add(media.id)
-      change(id, { state: 'done', media, isKnown })
+      change(id, { state: 'done', media, isKnown: known })
     } catch (error) {
       if (!stop.signal.aborted) change(id, { state: 'failed', error })
     } finally {

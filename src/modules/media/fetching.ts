@@ -48,7 +48,7 @@ export async function fetchPicture(
   async function* chunks() {
     yield bytes
   }
-  const own = await takePicture(deps, by, { length: bytes.length, chunks }).catch((error: unknown) => {
+  const { own } = await takePicture(deps, by, { length: bytes.length, chunks }).catch((error: unknown) => {
     throw error instanceof AppError ? new NotFetched(error.message) : error
   })
   await deps.db.write((tx) => deps.mediaStore.noteSource(tx, { shopId: by.shop.id, address, mediaId: own.id }))

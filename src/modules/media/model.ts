@@ -18,6 +18,13 @@ export const Media = t.Object(
   },
   { title: 'Media' },
 )
+export const AddedMedia = t.Object(
+  {
+    ...Media.properties,
+    known: t.Boolean({ description: 'The shop had it before: this is the record that was there, and nothing was added' }),
+  },
+  { title: 'AddedMedia' },
+)
 export const MediaList = pageOf(Media)
 export const PictureName = t.Object({ name: text(64) })
 

@@ -10,7 +10,7 @@ import { sliceOf } from '../../lib/page.ts'
 import { type PictureType, pictureTypes } from '../../lib/pictures/index.ts'
 import { endings, sizeWidths, uploadBytesMax } from './domain.ts'
 import { addPicture, listPictures, type MediaDeps, publicPicture, removePicture } from './index.ts'
-import { Media, MediaList, PictureFile, PictureName } from './model.ts'
+import { AddedMedia, MediaList, PictureFile, PictureName } from './model.ts'
 
 /** Whatever it is declared as: its own bytes tell. */
 const picture: UploadRule = { types: pictureTypes, bytesMax: uploadBytesMax, anyType: true }
@@ -28,10 +28,10 @@ export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
       {
         access: 'management',
         upload: picture,
-        response: { 201: Media, ...errorResponses(400, 401, 403, 404, 408, 409, 413, 415, 429) },
+        response: { 201: AddedMedia, ...errorResponses(400, 401, 403, 404, 408, 409, 413, 415, 429) },
         detail: {
           summary: 'Hand in a picture',
-          description: `The body is the picture, one, at most 10 MB and 50 megapixels, no side longer than 32,767 pixels; of what moves, at most 1,000 frames. What it is, its own bytes tell, and not \`content-type\`: 415 for what is none of the formats, 400 for one that is damaged or cut short, 413 for one that claims too many pixels. Pixels stay as they are, and metadata goes: EXIF with places, XMP, IPTC, comments and what stands behind the end. Color profiles stay, and so does how a JPEG is to be turned; \`width\` and \`height\` are as it is shown. Smaller ones, of ${sizeWidths.join(', ')} pixels, are made as WebP: not of what moves, and not of AVIF, which are sent as they are at every width. The same picture again is the record that is there. 409 beyond the quota of the shop (\`MEDIA_QUOTA_MB\`). At most eight at a time of a shop: 429.`,
+          description: `The body is the picture, one, at most 10 MB and 50 megapixels, no side longer than 32,767 pixels; of what moves, at most 1,000 frames. What it is, its own bytes tell, and not \`content-type\`: 415 for what is none of the formats, 400 for one that is damaged or cut short, 413 for one that claims too many pixels. Pixels stay as they are, and metadata goes: EXIF with places, XMP, IPTC, comments and what stands behind the end. Color profiles stay, and so does how a JPEG is to be turned; \`width\` and \`height\` are as it is shown. Smaller ones, of ${sizeWidths.join(', ')} pixels, are made as WebP: not of what moves, and not of AVIF, which are sent as they are at every width. The same picture again is the record that is there, and \`known\` says so. 409 beyond the quota of the shop (\`MEDIA_QUOTA_MB\`). At most eight at a time of a shop: 429.`,
         },
       },
     )

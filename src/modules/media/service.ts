@@ -61,13 +61,16 @@ export async function addPicture(
   deps: MediaDeps,
   by: By,
   body: { readonly length: number | undefined; chunks(bytesMax: number): AsyncIterable<Uint8Array> },
-): Promise<MediaView> {
-  const own = await takePicture(deps, by, body)
-  return mediaView(own, baseOf(deps))
+): Promise<MediaView & { known: boolean }> {
+  const { own, known } = await takePicture(deps, by, body)
+  return { ...mediaView(own, baseOf(deps)), known }
 }
 
+/** `known`: the shop had it before, and this is the record that was there. */
+export type Taken = { readonly own: OwnPicture; readonly known: boolean }
+
 /** The same, of what was fetched too. @throws AppError as `addPicture` does */
-export async function takePicture(deps: MediaDeps, by: By, body: Parameters<typeof addPicture>[2]): Promise<OwnPicture> {
+export async function takePicture(deps: MediaDeps, by: By, body: Parameters<typeof addPicture>[2]): Promise<Taken> {
   if ((body.length ?? 0) > uploadBytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${uploadBytesMax / mb} MB`)
   await assertQuota(deps, by.shop.id, body.length ?? 1)
   await watchPictureStore(deps)
@@ -124,7 +127,7 @@ async function assertQuota(deps: MediaDeps, shopId: string, bytes: number): Prom
 const isDecoded = ({ type, frames }: Omit<CleanPicture, 'parts'>) => type !== 'image/avif' && !(type === 'image/webp' && frames > 1)
 
 /** Looks at a picture in its turn, and keeps it. */
-async function looked(deps: MediaDeps, by: By, picture: OnBench): Promise<OwnPicture> {
+async function looked(deps: MediaDeps, by: By, picture: OnBench): Promise<Taken> {
   const endTurn = await deps.pictureTurns.take([by.shop.id])
   let clean: Omit<CleanPicture, 'parts'>
   let rendered: Rendered
@@ -142,20 +145,20 @@ async function looked(deps: MediaDeps, by: By, picture: OnBench): Promise<OwnPic
 }
 
 /** Files first, then rows: what a crash leaves between them belongs to nobody, and is swept. */
-async function keep(deps: MediaDeps, by: By, clean: Omit<CleanPicture, 'parts'>, { original, sizes }: Rendered): Promise<OwnPicture> {
+async function keep(deps: MediaDeps, by: By, clean: Omit<CleanPicture, 'parts'>, { original, sizes }: Rendered): Promise<Taken> {
   const now = deps.clock.now()
   const { type, width, height, frames } = clean
   const hash = hashOf(await deps.instanceKeys.of('MEDIA'), original.digest)
-  const [known] = await deps.mediaStore.ownByHashes(by.shop.id, [hash])
-  if (known) return known
+  const [own] = await deps.mediaStore.ownByHashes(by.shop.id, [hash])
+  if (own) return { own, known: true }
   const picture: Picture = { hash, type, width, height, frames, bytes: original.bytes, createdAt: now }
   const put: PictureFile[] = []
   try {
     put.push(await putFile(deps, original, { hash, width: 0, height, type }))
     for (const size of sizes) put.push(await putFile(deps, size, { hash, width: size.width, height: size.height, type: 'image/webp' }))
-    const { own, isPut } = await record(deps, by, picture, put)
+    const { isPut, ...taken } = await record(deps, by, picture, put)
     if (!isPut) await removeFiles(deps, put)
-    return own
+    return taken
   } catch (error) {
     // Whether they have rows is known by the sweep.
     if (!(error instanceof DatabaseOutcomeUnknown)) await removeFiles(deps, put)
@@ -174,12 +177,7 @@ async function putFile(
 }
 
 /** @returns `isPut`: whether the files that were put are the picture's now */
-async function record(
-  deps: MediaDeps,
-  by: By,
-  picture: Picture,
-  files: readonly PictureFile[],
-): Promise<{ own: OwnPicture; isPut: boolean }> {
+async function record(deps: MediaDeps, by: By, picture: Picture, files: readonly PictureFile[]): Promise<Taken & { isPut: boolean }> {
   const { hash: _, createdAt: __, ...said } = picture
   const row = { id: deps.newId('media'), shopId: by.shop.id, hash: picture.hash, createdAt: picture.createdAt }
   return audited(deps, by, { action: 'media.added', subject: row.id }, async (tx, tell) => {
@@ -187,12 +185,12 @@ async function record(
     const [known] = await deps.mediaStore.ownByHashes(by.shop.id, [picture.hash], tx)
     if (known) {
       tell({ before: null, after: { id: known.id, known: true } })
-      return { own: known, isPut }
+      return { own: known, known: true, isPut }
     }
     if (!(await deps.mediaStore.use(tx, by.shop.id, picture.bytes, quotaOf(deps)))) throw overQuota(deps)
     await deps.mediaStore.putMedia(tx, row)
     tell({ before: null, after: { type: said.type, width: said.width, height: said.height, bytes: said.bytes } })
-    return { own: { ...row, ...said }, isPut }
+    return { own: { ...row, ...said }, known: false, isPut }
   })
 }
 

@@ -23,5 +23,6 @@ test('operators are told the e-mail addresses of accounts by their ids, and nobo
   expect((await ask(helper.id, shop.token)).status).toBe(403)
   const hundred = Array.from({ length: 100 }, (_, nth) => `usr_${nth}`)
   expect(ok(await ask(hundred.join())).body).toEqual({ data: [] })
-  for (const wrong of ['', ',', 'usr_1,', 'a b', [...hundred, 'usr_100'].join()]) expect([wrong, (await ask(wrong)).status]).toEqual([wrong, 400])
+  for (const wrong of ['', ',', 'usr_1,', 'a b', [...hundred, 'usr_100'].join()])
+    expect([wrong, (await ask(wrong)).status]).toEqual([wrong, 400])
 })

@@ -47,11 +47,9 @@ function Test({ kybStatus, onLive }: { kybStatus: string; onLive: (key: string) 
   const [error, setError] = useState<unknown>(undefined)
   const once = useIntention()
   async function go(): Promise<void> {
-    if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) {
-      notify(w('notYet'), { about: 'live' })
-      // It may be done by now.
-      return overview.reload()
-    }
+    // What is shown may be done by now, or not be there yet.
+    await overview.reload()
+    if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(w('notYet'), { about: 'live' })
     const body = (
       <ul class="bullets">
         {consequences.map((one) => (

@@ -1,7 +1,7 @@
 /** Amounts as somebody types them: none is guessed. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { moneyText, parseMoney } from '../../src/console/lib/amounts.ts'
+import { exampleOf, moneyText, parseMoney } from '../../src/console/lib/amounts.ts'
 
 test('an amount is read in major units, with a point or a comma', () => {
   expect(parseMoney(' 10.50 ', 'USD')).toEqual({ amount: 1_050, currency: 'USD' })
@@ -36,4 +36,10 @@ test('what souk writes into a field is read as the same', () => {
       expect(parseMoney(moneyText({ amount, currency }), currency)).toEqual({ amount, currency })
     }),
   )
+})
+
+test('the example of an amount is one, in each currency', () => {
+  expect(['USD', 'JPY', 'KWD'].map(exampleOf)).toEqual(['1250.50', '1250', '1250.500'])
+  for (const currency of ['USD', 'JPY', 'KWD', 'MNT'])
+    expect(moneyText(parseMoney(exampleOf(currency), currency) ?? { amount: 0, currency })).toBe(exampleOf(currency))
 })

@@ -8,6 +8,9 @@ export type Money = { readonly amount: number; readonly currency: string }
 export const moneyText = ({ amount, currency }: Money): string =>
   `${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}`
 
+/** An amount as it may be typed, for whoever typed something else. */
+export const exampleOf = (currency: string): string => moneyText({ amount: Math.floor(1_250.5 * 10 ** decimalsOf(currency)), currency })
+
 /** `1,250` and `1.250`: to one a thousand and more, to another one and a quarter. */
 const ambiguous = /^-?[1-9]\d{0,2}([.,])\d{3}$/
 

@@ -34,7 +34,7 @@ export default {
   optional: 'اختياري',
   required: 'مطلوب',
   full: { other: 'قُطع النص: {n} محرفًا على الأكثر.' },
-  notAmount: 'ليس مبلغًا بعملة {currency}',
+  notAmount: 'ليس مبلغًا بعملة {currency}: اكتبه هكذا {example}',
   notNumber: 'ليس عددًا صحيحًا من 0',
   notPercent: 'ليست نسبة بين 0 و100 بمنزلتين عشريتين على الأكثر',
   download: 'تنزيل بصيغة CSV',

@@ -1,3 +1,4 @@
+import { exampleOf } from '../amounts.ts'
 import { catalog } from '../words.ts'
 
 /** What every screen says; loaded before the first one. */
@@ -8,3 +9,6 @@ export const stateName = (state: string): string => {
   const key = `state.${state}`
   return c.has(key) ? c(key) : state
 }
+
+/** What is said of a text that is no amount of a currency. */
+export const notAmount = (currency: string): string => c('notAmount', { currency, example: exampleOf(currency) })

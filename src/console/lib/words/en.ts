@@ -32,7 +32,7 @@ export default {
   optional: 'optional',
   required: 'Required',
   full: { one: 'It was cut: one character at most.', other: 'It was cut: {n} characters at most.' },
-  notAmount: 'Not an amount of {currency}',
+  notAmount: 'Not an amount of {currency}: write it like {example}',
   notNumber: 'Not a whole number from 0',
   notPercent: 'Not a percentage from 0 to 100 with two decimals at most',
   download: 'Download as CSV',

@@ -34,7 +34,7 @@ export default {
   optional: 'заавал биш',
   required: 'Заавал',
   full: { other: 'Тасарсан: дээд тал нь {n} тэмдэгт.' },
-  notAmount: '{currency} валютын дүн биш',
+  notAmount: '{currency} валютын дүн биш: {example} шиг бичнэ үү',
   notNumber: '0-ээс эхлэх бүхэл тоо биш',
   notPercent: '0-ээс 100 хүртэлх, хоёроос илүүгүй орны бутархайтай хувь биш',
   download: 'CSV татах',

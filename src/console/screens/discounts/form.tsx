@@ -9,7 +9,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { at, shop } from '../../lib/shop.ts'
 import { useDraft } from '../../lib/use-draft.ts'
-import { c, stateName } from '../../lib/words/common.ts'
+import { c, notAmount, stateName } from '../../lib/words/common.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -43,7 +43,7 @@ export function DiscountForm({ of, onSaved }: { of?: Held; onSaved?: (held: Held
     const reason = wrong.value[field]
     if (reason === undefined) return undefined
     if (reason === 'required') return c('required')
-    if (reason === 'amount') return c('notAmount', { currency })
+    if (reason === 'amount') return notAmount(currency)
     return w(`wrong.${reason}`)
   }
 

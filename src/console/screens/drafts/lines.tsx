@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import { moneyText } from '../../lib/format.ts'
 import { short } from '../../lib/short.ts'
-import { c } from '../../lib/words/common.ts'
+import { c, notAmount } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField } from '../../ui/fields.tsx'
 import { Picker } from '../../ui/picker.tsx'
@@ -75,7 +75,7 @@ const LineField = ({ of, currency, onRemove }: { of: LineForm; currency: string;
       currency={currency}
       bind={of.price}
       placeholder={w('priceNow')}
-      error={priceIn(of.price.value, currency) === undefined ? c('notAmount', { currency }) : undefined}
+      error={priceIn(of.price.value, currency) === undefined ? notAmount(currency) : undefined}
     />
     <Button kind="quiet" icon="close" label={`${c('remove')}: ${short(of.title)}`} onPress={onRemove} />
   </li>

@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { exampleOf } from '../../lib/amounts.ts'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import type { Choice } from '../../lib/choice.ts'
 import { serverNow } from '../../lib/clock.ts'
@@ -112,7 +113,7 @@ function IssueForm({ customerId, onIssued }: { customerId: string | undefined; o
         label={w('amount')}
         currency={currency}
         required
-        error={wrong.value.amount && w('notAmount', { currency })}
+        error={wrong.value.amount && w('notAmount', { currency, example: exampleOf(currency) })}
       />
       <TextField
         bind={draft.of.expiresAt}

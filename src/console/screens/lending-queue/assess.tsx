@@ -6,7 +6,7 @@ import { usd } from '../../lib/format.ts'
 import { cohortName, cohortOptions, l } from '../../lib/lending.ts'
 import { useDirty } from '../../lib/use-dirty.ts'
 import { useDraft } from '../../lib/use-draft.ts'
-import { c } from '../../lib/words/common.ts'
+import { notAmount } from '../../lib/words/common.ts'
 import { Facts } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -22,7 +22,7 @@ export const noFigures = (cohort: Figures['cohort']): Figures => ({ cohort, reve
 export function AssessFields({ of, fixed }: { of: Draft<Figures>; fixed?: boolean }) {
   const wrong = (bind: Signal<string>, name: 'revenue' | 'collateral') => {
     const read = assessmentOf(textsOf(of))
-    return bind.value !== '' && 'wrong' in read && read.wrong.includes(name) ? c('notAmount', { currency: 'USD' }) : undefined
+    return bind.value !== '' && 'wrong' in read && read.wrong.includes(name) ? notAmount('USD') : undefined
   }
   return (
     <div class="fields">

@@ -4,7 +4,7 @@ import { usd } from '../../lib/format.ts'
 import { purposeName } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
 import { useRecordDraft } from '../../lib/use-draft.ts'
-import { c } from '../../lib/words/common.ts'
+import { c, notAmount } from '../../lib/words/common.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form, saveVersioned } from '../../ui/form.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -38,7 +38,7 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
     const begun = draft.begun()
     const change = loanChange(textsOfLoan(begun.data), typed)
     wrong.value = change.wrong
-    if (change.wrong) throw new Error(change.wrong === 'term' ? `${w('term')}: ${w('notTerm')}` : c('notAmount', { currency: 'USD' }))
+    if (change.wrong) throw new Error(change.wrong === 'term' ? `${w('term')}: ${w('notTerm')}` : notAmount('USD'))
     const saved = await saveVersioned(begun.etag, {
       save: (version) =>
         versioned<Application>(api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body })),
@@ -71,7 +71,7 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
             label={`${w('amountUsd')} (USD)`}
             hint={w('amountHint', { min: usd(amountMin), max: usd(amountMax) })}
             inputMode="decimal"
-            error={wrong.value === 'amount' ? c('notAmount', { currency: 'USD' }) : undefined}
+            error={wrong.value === 'amount' ? notAmount('USD') : undefined}
             code
           />
           <NumberField bind={of.term} label={w('term')} hint={w('termHint')} error={wrong.value === 'term' ? w('notTerm') : undefined} />

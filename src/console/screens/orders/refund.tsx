@@ -4,7 +4,7 @@ import { money, moneyText, number, parseMoney } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
 import { processorName } from '../../lib/processors.ts'
-import { c } from '../../lib/words/common.ts'
+import { notAmount } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
@@ -80,7 +80,7 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
             currency={of.currency}
             bind={amount}
             hint={w('amountHint', { amount: moneyText({ amount: preview.rest + preview.total, currency: of.currency }) })}
-            error={amount.value !== '' && preview.problem === 'notAmount' ? c('notAmount', { currency: of.currency }) : undefined}
+            error={amount.value !== '' && preview.problem === 'notAmount' ? notAmount(of.currency) : undefined}
             required
           />
         )}
@@ -125,7 +125,7 @@ function RefundLine({ of, line, left, n, bind }: { of: Order; line: Line; left: 
 }
 
 function problemText({ problem }: Preview, { currency }: Order): string {
-  if (problem === 'notAmount') return c('notAmount', { currency })
+  if (problem === 'notAmount') return notAmount(currency)
   return problem === 'tooMuch' ? w('tooMuch') : w('nothingChosen')
 }
 

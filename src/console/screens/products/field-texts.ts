@@ -1,16 +1,15 @@
-import { c } from '../../lib/words/common.ts'
+import { c, notAmount } from '../../lib/words/common.ts'
 import type { Editor } from './editor.ts'
 import { w } from './words.ts'
 
 /** Stock as it is by now, by the ids of variants. */
 export type Figures = ReadonlyMap<string, { readonly onHand: number; readonly reserved: number }>
 
-const wrongText = { required: 'required', notAmount: 'notAmount', notNumber: 'notNumber' } as const
 /** What is wrong with a field, in words. */
 export function wrongOf(editor: Editor, field: string, currency = ''): string | undefined {
   const wrong = editor.wrong.value[field]
   if (wrong === undefined) return undefined
   if (wrong === 'notMoment' || wrong === 'twice') return w(wrong)
   if (wrong === 'empty') return w('emptyValue')
-  return c(wrongText[wrong], { currency })
+  return wrong === 'notAmount' ? notAmount(currency) : c(wrong)
 }

@@ -7,7 +7,7 @@ import { useIntention } from '../../lib/intention.ts'
 import { outcomeName, outcomes } from '../../lib/lending.ts'
 import { notify } from '../../lib/notices.ts'
 import { useDraft } from '../../lib/use-draft.ts'
-import { c } from '../../lib/words/common.ts'
+import { c, notAmount } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
 import { Cancel } from '../../ui/cancel.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -46,7 +46,7 @@ export function RecordDialog({
   }
   const said = (name: keyof Wrong) => {
     const what = wrong.value[name]
-    return what === undefined ? undefined : what === 'amount' ? c('notAmount', { currency: 'USD' }) : c('required')
+    return what === undefined ? undefined : what === 'amount' ? notAmount('USD') : c('required')
   }
   return (
     <FormDialog title={w('record')} onClose={onClose} wide>

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { parseMoney } from '../../lib/amounts.ts'
 import { findCountries } from '../../lib/places.ts'
-import { c } from '../../lib/words/common.ts'
+import { c, notAmount } from '../../lib/words/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -81,7 +81,7 @@ export function MethodForm({
 }
 
 const amountError = (text: string, currency: string): string | undefined =>
-  text.trim() !== '' && !parseMoney(text, currency) ? c('notAmount', { currency }) : undefined
+  text.trim() !== '' && !parseMoney(text, currency) ? notAmount(currency) : undefined
 
 function Flat({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTexts; currency: string }) {
   return (

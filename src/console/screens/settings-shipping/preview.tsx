@@ -6,7 +6,7 @@ import { api, ok } from '../../lib/api.ts'
 import { countryOptions } from '../../lib/places.ts'
 import { useResource } from '../../lib/resource.ts'
 import { shop, shopName } from '../../lib/shop.ts'
-import { c } from '../../lib/words/common.ts'
+import { c, notAmount } from '../../lib/words/common.ts'
 import { Money, Note } from '../../ui/bits.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -46,7 +46,7 @@ export function Preview({ methods, currency }: { methods: readonly Method[]; cur
           bind={typed.amount}
           currency={currency}
           label={w('worth')}
-          error={amount ? undefined : c('notAmount', { currency })}
+          error={amount ? undefined : notAmount(currency)}
           placeholder="0"
         />
       </div>

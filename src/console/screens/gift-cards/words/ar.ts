@@ -18,7 +18,7 @@ export default {
   initial: 'القيمة الأولى',
   balance: 'المتبقي',
   issue: 'إصدار بطاقة',
-  notAmount: 'ليس مبلغًا بعملة {currency} أكبر من 0',
+  notAmount: 'ليس مبلغًا بعملة {currency} أكبر من 0: اكتبه هكذا {example}',
   issueNow: 'إصدار',
   ofOne: 'بطاقات عميل واحد فقط.',
   toCustomer: 'إلى العميل',

@@ -15,7 +15,7 @@ export default {
   initial: 'At first',
   balance: 'Left',
   issue: 'Issue a card',
-  notAmount: 'Not an amount of {currency} above 0',
+  notAmount: 'Not an amount of {currency} above 0: write it like {example}',
   issueNow: 'Issue',
   ofOne: 'Only the cards of one customer.',
   toCustomer: 'To the customer',

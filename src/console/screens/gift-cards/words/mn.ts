@@ -18,7 +18,7 @@ export default {
   initial: 'Анх',
   balance: 'Үлдэгдэл',
   issue: 'Карт гаргах',
-  notAmount: '{currency} валютын 0-ээс их дүн биш',
+  notAmount: '{currency} валютын 0-ээс их дүн биш: {example} шиг бичнэ үү',
   issueNow: 'Гаргах',
   ofOne: 'Зөвхөн нэг хүний карт.',
   toCustomer: 'Худалдан авагч руу',

@@ -55,6 +55,40 @@ test('a shop in which nothing has happened misses nothing when its stream is cut
   expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['string', 'string'])
 })
 
+/** In the page: lists of orders cannot be read until it says so. */
+const unreadable = `{
+  const before = globalThis.fetch
+  globalThis.readable = () => (globalThis.fetch = before)
+  globalThis.fetch = async (request, options) => {
+    if (new URL(request.url ?? request, location.origin).pathname === '/v2/orders') throw new TypeError('away')
+    return before(request, options)
+  }
+}`
+
+test('what could not be read once is read again by itself, also where nothing else happens', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
+  await visitor.reload()
+  await visitor.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')
+  await visitor.settled()
+  await visitor.page.evaluate(unreadable)
+  const first = await selling.bought()
+  await visitor.text('souk does not answer')
+  await visitor.page.evaluate('readable()')
+  await visitor.there(`#${first.number}`, { role: 'link' })
+  expect(await visitor.has('souk does not answer')).toBe(false)
+  // The server away and back: a read fails while there is no stream, and the stream is back before the next one.
+  await visitor.page.evaluate(unreadable)
+  await visitor.page.evaluate('cut()')
+  await visitor.text('souk does not answer')
+  const second = await selling.bought()
+  await visitor.page.evaluate('readable()')
+  await visitor.page.evaluate('mend()')
+  await visitor.there(`#${second.number}`, { role: 'link' })
+  await visitor.gone('souk does not answer')
+})
+
 test('whoever logs in long after somebody has left is told what happens from then on, and nothing from before', async ({
   open,
   data: { selling },

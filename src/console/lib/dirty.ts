@@ -1,5 +1,5 @@
-/** What would be lost: what somebody has typed and not sent yet, or what is shown once and never again. */
-export type Losable = 'typed' | 'shown once'
+/** What would be lost: what somebody has typed and not sent yet, what is shown once and never again, or files that are on their way. */
+export type Losable = 'typed' | 'shown once' | 'on its way'
 const held = new Map<symbol, Losable>()
 
 /** All that would be now. */

@@ -1,6 +1,7 @@
 /** What a page reads, and how it stands with it. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useLayoutEffect, useMemo } from 'preact/hooks'
+import { again } from './again.ts'
 import type { Early } from './ahead.ts'
 
 export type Resource<T> = {
@@ -35,9 +36,11 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
     let underWay: Promise<void> | undefined
     let next: Promise<void> | undefined
     let isOver = false
+    const trying = again(() => reload())
     async function once(): Promise<void> {
       const mine = new AbortController()
       asking = mine
+      trying.begun()
       loading.value = true
       try {
         const first = coming
@@ -46,8 +49,12 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
         if (asking !== mine) return
         data.value = read_
         error.value = undefined
+        trying.over()
       } catch (refusal) {
-        if (asking === mine) error.value = refusal
+        if (asking === mine) {
+          error.value = refusal
+          trying.failed(refusal)
+        }
       } finally {
         if (asking === mine) loading.value = false
       }
@@ -69,6 +76,7 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
     function put(fresh: T): void {
       asking?.abort()
       asking = undefined
+      trying.over()
       data.value = fresh
       error.value = undefined
       loading.value = false
@@ -76,6 +84,8 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
     function end(): void {
       isOver = true
       asking?.abort()
+      asking = undefined
+      trying.over()
     }
     return { isThere, data, error, loading, reload, put, end }
   }, [key])

@@ -118,8 +118,10 @@ const looksMs = 100
 export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
   const wasSending = isSending()
   const isOnce = !wasSending && isDirty(but, 'shown once')
-  const body = <p>{c(wasSending ? 'leaveSending' : isOnce ? 'leaveOnceText' : 'leaveText')}</p>
-  const [title, action] = isOnce ? [c('leaveOnceTitle'), c('leaveOnce')] : [c('leaveTitle'), c('leave')]
+  const isUpload = !wasSending && !isOnce && !isDirty(but, 'typed')
+  const body = <p>{c(wasSending ? 'leaveSending' : isOnce ? 'leaveOnceText' : isUpload ? 'leaveUploadText' : 'leaveText')}</p>
+  const action = c(isOnce ? 'leaveOnce' : 'leave')
+  const title = c(isOnce ? 'leaveOnceTitle' : isUpload ? 'leaveUploadTitle' : 'leaveTitle')
   const chosen = confirm({ title, body, action, otherwise: c('stay'), danger: true })
   const mine = asked.peek()
   const looking = setInterval(() => {

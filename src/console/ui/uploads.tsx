@@ -100,7 +100,10 @@ export function Uploads({
     change(id, { state: 'waiting', error: undefined })
     work()
   }
-  useDirty(jobs.current.some(({ state }) => state === 'waiting' || state === 'sending'))
+  useDirty(
+    jobs.current.some(({ state }) => state === 'waiting' || state === 'sending'),
+    'on its way',
+  )
   useEffect(
     () => () => {
       for (const stop of stopping.current.values()) stop.abort()

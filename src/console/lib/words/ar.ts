@@ -101,6 +101,8 @@ export default {
   conflictTheirs: 'الموجود الآن',
   leaveTitle: 'هل تغادر دون حفظ؟',
   leaveText: 'ما كتبته هنا لم يُحفظ.',
+  leaveUploadTitle: 'هل تغادر أثناء الإرسال؟',
+  leaveUploadText: 'هناك ملف قيد الإرسال: المغادرة تقطعه، ويجب إرساله مجددًا.',
   leaveOnceTitle: 'هل احتفظت به؟',
   leaveOnceText: 'ما يظهر هنا يظهر هذه المرة فقط، ولن يظهر ثانية.',
   leaveOnce: 'احتفظت به، غادر',

@@ -74,6 +74,8 @@ export default {
   conflictTheirs: 'There now',
   leaveTitle: 'Leave without saving?',
   leaveText: 'What you typed here is not saved.',
+  leaveUploadTitle: 'Leave while it is being sent?',
+  leaveUploadText: 'A file is on its way: leaving breaks that off, and it has to be sent again.',
   leaveOnceTitle: 'Do you have it?',
   leaveOnceText: 'What is shown here is shown this once, and never again.',
   leaveOnce: 'I have it, leave',

@@ -1,10 +1,9 @@
-import { useEffect, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { takeAhead } from '../../lib/ahead.ts'
 import { api, ok, type Schema } from '../../lib/api.ts'
 import { day, money, number, percent } from '../../lib/format.ts'
 import { useLive } from '../../lib/live.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
-import { Refused } from '../../lib/refused.ts'
 import { useResource } from '../../lib/resource.ts'
 import { role, shop } from '../../lib/shop.ts'
 import { datesOf, windowOf } from '../../lib/window.ts'
@@ -33,13 +32,6 @@ export default function Home() {
   )
   // Of many orders at once it is enough to see some of the steps.
   useLive(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
-  const error = overview.error.value
-  // After an upgrade the past is counted first: souk says when to ask again.
-  useEffect(() => {
-    if (!(error instanceof Refused) || !error.retryAfter) return
-    const again = setTimeout(overview.reload, error.retryAfter * 1_000)
-    return () => clearTimeout(again)
-  }, [error, overview])
   return (
     <Page title={shop.value?.title || shop.value?.name || w('title')} subtitle={w('subtitle')}>
       <Windows query={query} shown={shown} />

@@ -192,7 +192,7 @@ function HandIn({ id, item, isThere, shown, onSent }: HandInProps) {
   const [error, setError] = useState<unknown>(undefined)
   const last = useRef<File | undefined>(undefined)
   const stopping = useRef<AbortController | undefined>(undefined)
-  useDirty(part !== undefined)
+  useDirty(part !== undefined, 'on its way')
   useEffect(() => () => stopping.current?.abort(left), [])
   async function send(file: File): Promise<void> {
     last.current = file

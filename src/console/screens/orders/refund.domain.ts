@@ -27,6 +27,12 @@ export function leftOf(order: Order): Left {
   }
 }
 
+/** All that can still go back of it. */
+export function restOf(order: Order): number {
+  const { captured, onCards } = leftOf(order)
+  return captured + onCards
+}
+
 /** How many of a line were not refunded yet. */
 export const unitsLeft = (order: Order, { id, quantity }: Line): number =>
   quantity -
@@ -107,8 +113,7 @@ export function bodyOf(asked: Exclude<Asked, { way: 'nothing' }>, reason: string
 
 /** Whether an order may be refunded at all, and anything is left of it. */
 export function isRefundable(order: Order): boolean {
-  const { captured, onCards } = leftOf(order)
-  return ['CONFIRMED', 'FULFILLED', 'COMPLETED'].includes(order.status) && captured + onCards > 0
+  return ['CONFIRMED', 'FULFILLED', 'COMPLETED'].includes(order.status) && restOf(order) > 0
 }
 /** Whether it may be called off: what was sent is refunded instead. */
 export const isCancellable = ({ status, fulfilmentStatus }: Order): boolean =>

@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import { api, ok } from '../../lib/api.ts'
 import { money, moneyText, number, parseMoney } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
@@ -6,11 +7,11 @@ import { notify } from '../../lib/notices.ts'
 import { processorName } from '../../lib/processors.ts'
 import { notAmount } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { type Doing, type Line, LineName, type Order } from './kit.tsx'
-import { type Asked, amountOf, bodyOf, type Preview, previewOf, unitsLeft, type Way } from './refund.domain.ts'
+import { type Asked, amountOf, bodyOf, type Preview, previewOf, restOf, unitsLeft, type Way } from './refund.domain.ts'
 import { unitsIn } from './sending.domain.ts'
 import { Totals } from './totals.tsx'
 import { useUnits } from './units.ts'
@@ -45,24 +46,52 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
               .map(({ line, n = Number.NaN }) => ({ lineId: line.id, quantity: n, restock: restock.value })),
           }
   const preview = previewOf(of, asked)
+  // What was left when one began, or when one was asked: whoever refunds beside others is told of theirs.
+  const [left, setLeft] = useState(() => restOf(of))
+  const isSending = useSignal(false)
+  const meanwhile = isSending.value ? 0 : left - restOf(of)
+  /** Whether it is still meant, where others have refunded since: what is there now is read, since no event may have told of it yet. */
+  async function isMeant(): Promise<boolean> {
+    const now = await ok(api.GET('/v2/orders/{id}', { params: { path: { id: of.id } } }))
+    const theirs = left - restOf(now)
+    if (theirs <= 0) return true
+    const then = previewOf(now, asked)
+    if (then.problem) throw new Error(problemText(then, now))
+    const isSure = await confirm({
+      title: w('refundedMeanwhile', { amount: inOrder(theirs) }),
+      body: <p>{w('refundBoth')}</p>,
+      action: w('refundNow', { amount: inOrder(then.total) }),
+      danger: true,
+    })
+    setLeft(restOf(now))
+    return isSure
+  }
+  const inOrder = (amount: number) => money({ amount, currency: of.currency })
   async function refund(): Promise<void> {
     if (asked.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
     const body = bodyOf(asked, reason.value)
-    const made = await once(body, (key) =>
-      ok(api.POST('/v2/orders/{id}/refunds', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
-    )
-    notify(w(`refund.${made.status}`, { amount: money(made.amount) }))
-    await onDone()
+    isSending.value = true
+    try {
+      if (!(await isMeant())) return
+      const made = await once(body, (key) =>
+        ok(api.POST('/v2/orders/{id}/refunds', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
+      )
+      notify(w(`refund.${made.status}`, { amount: money(made.amount) }))
+      await onDone()
+    } finally {
+      isSending.value = false
+    }
   }
   return (
     <FormDialog title={w('refundTitle', { number: `#${of.number}` })} onClose={onClose} wide>
       <Form
         onSubmit={refund}
         danger
-        submit={preview.problem ? w('refund') : w('refundNow', { amount: money({ amount: preview.total, currency: of.currency }) })}
+        submit={preview.problem ? w('refund') : w('refundNow', { amount: inOrder(preview.total) })}
         label={w('refundTitle', { number: `#${of.number}` })}
         dirty={units.isDirty() || amount.value !== '' || reason.value !== ''}
       >
+        <div role="alert">{meanwhile > 0 && <Note tone="warn">{w('refundedMeanwhile', { amount: inOrder(meanwhile) })}</Note>}</div>
         <Ways bind={way} />
         {way.value === 'lines' && (
           <>

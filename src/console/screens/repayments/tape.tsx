@@ -29,7 +29,7 @@ export function Tape({ onDone, onClose }: { onDone: () => void; onClose: () => v
   const stopping = useRef<AbortController | undefined>(undefined)
   const result = useRef<HTMLDivElement>(null)
 
-  useDirty(under.value !== undefined)
+  useDirty(under.value !== undefined, 'on its way')
   useEffect(() => () => stopping.current?.abort(), [])
   useEffect(() => {
     if (ended.value) result.current?.focus()

@@ -111,6 +111,8 @@ export default {
   restAfter: 'يبقى للرد بعدها',
   refundNote: 'لا يمكن التراجع عن الرد. إن لم يستطع المعالج إعادته فعليك دفعه يدويًا، وتجده ضمن المبالغ المستردة.',
   refundNow: 'ردّ {amount}',
+  refundedMeanwhile: 'في هذه الأثناء استُرد {amount} من هذا الطلب',
+  refundBoth: 'سيُضاف هذا المبلغ المسترد إلى ذلك، ولا يمكن التراجع عنه.',
   'refund.SUCCEEDED': 'رُدّ {amount}',
   'refund.PENDING': '{amount} في طريق العودة: لم يجب المعالج بعد',
   'refund.CLAIMABLE': 'على المشتري استلام {amount}',

@@ -1,6 +1,7 @@
 /** What pages follow while they are open, and what becomes of what was asked, said or typed when they change. */
 import { expect } from 'bun:test'
-import { consoleTests } from '../support/console-tests.ts'
+import { consoleTests, type OpenOptions } from '../support/console-tests.ts'
+import type { ConsoleVisitor, Login } from '../support/console-visitor.ts'
 import { approved } from '../support/kyb.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
@@ -40,13 +41,19 @@ const cuttable = `{
   }
 }`
 
-test('a shop in which nothing has happened misses nothing when its stream is cut', async ({ open, data: { selling } }) => {
+/** Opens the orders of a shop, whose stream can be cut and has said where it is. */
+async function openCuttable(open: (options: OpenOptions) => Promise<ConsoleVisitor>, selling: Login & { shop: { name: string } }) {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   await visitor.heading('Orders')
   await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
   await visitor.reload()
   await visitor.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')
   await visitor.settled()
+  return visitor
+}
+
+test('a shop in which nothing has happened misses nothing when its stream is cut', async ({ open, data: { selling } }) => {
+  const visitor = await openCuttable(open, selling)
   await visitor.page.evaluate('cut()')
   const { number } = await selling.bought()
   await visitor.page.evaluate('mend()')
@@ -66,12 +73,7 @@ const unreadable = `{
 }`
 
 test('what could not be read once is read again by itself, also where nothing else happens', async ({ open, data: { selling } }) => {
-  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
-  await visitor.heading('Orders')
-  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
-  await visitor.reload()
-  await visitor.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')
-  await visitor.settled()
+  const visitor = await openCuttable(open, selling)
   await visitor.page.evaluate(unreadable)
   const first = await selling.bought()
   await visitor.text('souk does not answer')

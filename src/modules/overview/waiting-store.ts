@@ -84,7 +84,7 @@ const webhooks = prepare((queries) =>
         select 1 as one from webhook_deliveries d where d.status = 'PENDING' and d.attempts > 0
           and d.endpoint_id in (select id from ${endpoints} and disabled_at is null) limit ${one}) first_ones)`.as('undelivered'),
     })
-    .from(sql`${endpoints}`),
+    .from(endpoints),
 )
 
 const product = prepare((queries) =>

@@ -102,7 +102,7 @@ export default {
   refundNote: 'A refund cannot be undone. Where the processor cannot send it back, it is yours to pay by hand, and stands under Refunds.',
   refundNow: 'Refund {amount}',
   refundedMeanwhile: 'Meanwhile {amount} of this order was refunded',
-  refundBoth: 'This refund would go back on top of that, and it cannot be undone.',
+  refundBoth: 'Unless that was your own try, this goes back on top of it, and it cannot be undone.',
   'refund.SUCCEEDED': '{amount} went back',
   'refund.PENDING': '{amount} are on their way back: the processor has not answered yet',
   'refund.CLAIMABLE': 'The shopper has to fetch {amount}',

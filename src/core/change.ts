@@ -1,4 +1,5 @@
 import type { WriteOptions, Writer } from '../../db/engine.ts'
+import type { Deps } from './deps.ts'
 import type { ShopContext } from './principal.ts'
 import type { Expected } from './versions.ts'
 
@@ -28,3 +29,9 @@ export type Change<Shop = Pick<ShopContext, 'id'>> = {
   /** The version that the record must have; any, when undefined. Whoever makes the change asks `assertExpected` inside the write. */
   readonly expected?: Expected | undefined
 }
+
+/** The write of a change, by which its work locks what it decides on. */
+export const lockingBy =
+  ({ db }: Pick<Deps, 'db'>, { write = db.write }: Pick<Change, 'write'>): Write =>
+  (work) =>
+    write(work, locking)

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, locking } from '../../core/change.ts'
+import { type Change, lockingBy } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
@@ -47,10 +47,7 @@ const kept = ({ codeKey: _, used: __, removedAt: ___, ...discount }: Discount) =
  * By a write that locks what it decides on: whoever is placing an order does the same.
  * A key is no row yet, so the counts of a shop hang on a name.
  */
-const writeOf = (deps: DiscountDeps, by: By): By => {
-  const { write = deps.db.write } = by
-  return { ...by, write: (work) => write(work, locking) }
-}
+const writeOf = (deps: DiscountDeps, by: By): By => ({ ...by, write: lockingBy(deps, by) })
 
 /**
  * Makes a discount.

@@ -1,5 +1,5 @@
 import { NothingChanged } from '../../../db/engine.ts'
-import { type Change, locking } from '../../core/change.ts'
+import { type Change, lockingBy } from '../../core/change.ts'
 import type { Piece } from '../../core/csv-list.ts'
 import { AppError } from '../../core/errors.ts'
 import { anonymous } from '../../core/principal.ts'
@@ -94,10 +94,7 @@ export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice:
 }
 
 /** A change whose write has rows to itself as soon as it reads them. */
-function withLocks({ db }: Pick<DraftDeps, 'db'>, by: Change): Change {
-  const { write = db.write } = by
-  return { ...by, write: ((work) => write(work, locking)) as typeof write }
-}
+const withLocks = (deps: Pick<DraftDeps, 'db'>, by: Change): Change => ({ ...by, write: lockingBy(deps, by) })
 
 /** What of a draft is on record: of its shopper, only that something is another. A cart's id is a secret. */
 const draftDifference = (before: Kept | undefined, after: Kept | undefined): Difference =>

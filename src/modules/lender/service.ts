@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, locking, type Write } from '../../core/change.ts'
+import { type Change, lockingBy } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
@@ -13,10 +13,6 @@ const noSuchLender = () => new AppError('NOT_FOUND', 'No such lender')
 type By = Pick<Change, 'actor' | 'expected' | 'write'>
 
 const holder = (ownerId: string) => ({ owner: 'LENDER', ownerId }) as const
-const lockingBy =
-  (deps: LenderDeps, { write = deps.db.write }: By): Write =>
-  (work) =>
-    write(work, locking)
 
 /**
  * Registers a lender, whose own papers are still to be looked at: `PENDING_KYB`.

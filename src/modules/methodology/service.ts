@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, locking, type Write } from '../../core/change.ts'
+import { type Change, lockingBy } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected } from '../../core/versions.ts'
@@ -27,10 +27,6 @@ export type MethodologyDraft = { lenderId: string; version: string; contentHash:
 const noSuchMethodology = () => new AppError('NOT_FOUND', 'No such methodology')
 const taken = 'version, contentHash (body): the lender has a methodology of that version or that hash already'
 const noHash = `0x${'0'.repeat(64)}`
-const lockingBy =
-  (deps: MethodologyDeps, { write = deps.db.write }: By): Write =>
-  (work) =>
-    write(work, locking)
 
 /**
  * Registers a version of a lender's methodology, which takes the place of the active one.

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, locking, type Write } from '../../core/change.ts'
+import { type Change, lockingBy } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
@@ -27,10 +27,6 @@ import type { ServiceProviderDeps } from './parts.ts'
 const noSuchProvider = () => new AppError('NOT_FOUND', 'No such service provider')
 type By = Pick<Change, 'actor' | 'expected' | 'write'>
 const holder = (ownerId: string) => ({ owner: 'PROVIDER', ownerId }) as const
-const lockingBy =
-  (deps: ServiceProviderDeps, { write = deps.db.write }: By): Write =>
-  (work) =>
-    write(work, locking)
 
 /**
  * Registers a service provider, which is still to be looked at: `PENDING_REVIEW`. Its webhook secret is told this once.

@@ -1,6 +1,6 @@
 /** Wallets of the platform: of its verifiers. */
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, locking } from '../../core/change.ts'
+import { type Change, lockingBy } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
@@ -30,13 +30,13 @@ export type PlatformWalletView = ReturnType<typeof view>
  * Registers a wallet of the platform, from now on unless told otherwise.
  * @throws AppError INVALID, naming the field; CONFLICT where somebody has a wallet of that address at that time
  */
-export function createPlatformWallet(deps: TrustDeps, { actor, write = deps.db.write }: By, body: WalletBody): Promise<PlatformWalletView> {
+export function createPlatformWallet(deps: TrustDeps, by: By, body: WalletBody): Promise<PlatformWalletView> {
   const now = deps.clock.now()
   const id = deps.newId('wallet')
   const wallet = { id, ...platform, ...walletFrom(body, now), createdAt: now, updatedAt: now, version: 1 }
   return audited(
     deps,
-    { actor, write: (work) => write(work, locking) },
+    { actor: by.actor, write: lockingBy(deps, by) },
     { action: 'platform_wallet.created', subject: id },
     async (tx, tell) => {
       await changeWallets(tx, deps, [], [wallet])
@@ -50,19 +50,14 @@ export function createPlatformWallet(deps: TrustDeps, { actor, write = deps.db.w
  * Changes a wallet of the platform; what is left out stays, and `to` may be null again.
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID, naming the field; CONFLICT as for a new one
  */
-export function changePlatformWallet(
-  deps: TrustDeps,
-  { actor, expected, write = deps.db.write }: By,
-  id: string,
-  body: Partial<WalletBody>,
-): Promise<PlatformWalletView> {
+export function changePlatformWallet(deps: TrustDeps, by: By, id: string, body: Partial<WalletBody>): Promise<PlatformWalletView> {
   const { trustStore: store, clock } = deps
   const work = async (tx: Writer, tell: (difference: ReturnType<typeof differenceIn>) => void) => {
     // Before it is read: two changes of a wallet come one after the other.
     await store.raise(tx)
     const before = await store.findWallet(id, tx)
     if (before?.owner !== 'PLATFORM') throw noSuchWallet()
-    assertExpected(expected, before.version)
+    assertExpected(by.expected, before.version)
     const after = { ...before, ...fields }
     assertForward(after, 'to')
     if (after.address === before.address && after.fromAt === before.fromAt && after.toAt === before.toAt) return view(before)
@@ -77,7 +72,7 @@ export function changePlatformWallet(
     ...(from === undefined || from === null ? {} : { fromAt: momentFrom(from, 'from') }),
     ...(to === undefined ? {} : { toAt: to === null ? null : momentFrom(to, 'to') }),
   }
-  return audited(deps, { actor, write: (inner) => write(inner, locking) }, { action: 'platform_wallet.changed', subject: id }, work)
+  return audited(deps, { actor: by.actor, write: lockingBy(deps, by) }, { action: 'platform_wallet.changed', subject: id }, work)
 }
 
 /** @throws AppError NOT_FOUND */

@@ -1,3 +1,4 @@
+import { locking } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { OutgoingError } from '../../core/outgoing.ts'
 import { atOnceOrAgain } from '../../lib/again.ts'
@@ -7,10 +8,10 @@ import { signedHeaders } from '../../lib/standard-webhooks.ts'
 import {
   type Attempt,
   afterAttempt,
+  changedHealth,
   crowded,
   gaveWay,
   givingWay,
-  healthAfter,
   isFailing,
   leaseMs,
   type Outcome,
@@ -176,7 +177,7 @@ async function handOut({ db, clock, newId, webhookCounts }: DispatchDeps): Promi
     if (ours.length > 0) await store.insertDeliveries(tx, ours)
     const refused = ours.filter(({ status }) => status === 'FAILED').length
     tx.afterCommit(() => webhookCounts.add('dead', refused))
-  })
+  }, locking)
   return messages.length
 }
 
@@ -203,7 +204,7 @@ async function claim({ db, webhookCounts }: DispatchDeps, chosen: readonly Lane[
     const ours = failing.length > 0 ? await store.claimEndpoints(tx, failing, now, now + leaseMs) : []
     const free = chosen.filter((lane) => !isFailing(lane) || ours.includes(lane.endpointId)).map(({ deliveryId }) => deliveryId)
     return free.length > 0 ? store.claim(tx, free, now, now + leaseMs) : []
-  })
+  }, locking)
   if (claimed.length === 0) return []
   const bodies = await store.bodies(db.read, [...new Set(claimed.map(({ outboxId }) => outboxId))])
   return claimed.flatMap((row) => {
@@ -215,19 +216,22 @@ async function claim({ db, webhookCounts }: DispatchDeps, chosen: readonly Lane[
 /** One attempt, and what came of it. */
 async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal): Promise<void> {
   const { db, clock, randomBytes, log, webhookCounts } = deps
-  const { endpointId } = delivery
+  const { shopId, endpointId } = delivery
   const outcome = await attempt(deps, delivery, giveWay)
   const now = clock.now()
   const chance = chanceOf(randomBytes)
   const result = afterAttempt(outcome, delivery.attempts, now, chance)
   const isDisabled = await db.write(async (tx) => {
+    const known = await store.findEndpoint(tx, shopId, endpointId)
+    // Most say nothing new of their endpoint, and wait for nobody else's end.
+    const isNews = known && changedHealth(known, outcome, now, chance)
+    const before = isNews && (await store.lockEndpoint(tx, shopId, endpointId))
     await store.settle(tx, delivery, { ...result, updatedAt: now })
-    const before = await store.healthOf(tx, endpointId)
-    const after = before && healthAfter(before, outcome, now, chance)
-    if (!after || Bun.deepEquals(before, after)) return false
+    const after = before && changedHealth(before, outcome, now, chance)
+    if (!after) return false
     await store.setHealth(tx, endpointId, after)
     return before.disabledAt === null && after.disabledAt !== null
-  })
+  }, locking)
   webhookCounts.add({ DELIVERED: 'delivered', PENDING: 'failed', FAILED: 'dead' }[result.status])
   if (result.status === 'FAILED') log.warn('webhook.given_up', { delivery: delivery.id, endpoint: endpointId })
   if (isDisabled) log.warn('webhook.endpoint_disabled', { endpoint: endpointId })

@@ -175,6 +175,13 @@ export function healthAfter(before: Health, { answered, failure }: Outcome, now:
   return { failures, failingSince, retryAt, disabledAt: now, disabledReason: reason }
 }
 
+/** The same where it is another than before; undefined where nothing changes. */
+export function changedHealth(endpoint: Health, outcome: Outcome, now: number, chance: number): Health | undefined {
+  const before = pick(endpoint, 'failures', 'failingSince', 'retryAt', 'disabledAt', 'disabledReason')
+  const after = healthAfter(before, outcome, now, chance)
+  return after && !Bun.deepEquals(after, before) ? after : undefined
+}
+
 /** Well above what an attempt and the write of its result take: whoever claimed a delivery and vanished leaves it to others after that. */
 export const leaseMs = 60_000
 

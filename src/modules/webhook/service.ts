@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Change } from '../../core/change.ts'
+import { type Change, lockingBy } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
@@ -152,20 +152,22 @@ export async function resendDelivery(
   endpointId: string,
   deliveryId: string,
 ): Promise<ReturnType<typeof deliveryView>> {
-  const sent = await audited(deps, by, { action: 'webhook_delivery.resent', subject: deliveryId }, async (tx, tell) => {
-    const endpoint = await store.findEndpoint(tx, by.shop.id, endpointId)
-    if (!endpoint) throw noSuchEndpoint()
-    const before = await store.findDelivery(tx, endpointId, deliveryId)
+  const { actor, shop } = by
+  const entry = { action: 'webhook_delivery.resent', subject: deliveryId }
+  const sent = await audited(deps, { actor, shop, write: lockingBy(deps, by) }, entry, async (tx, tell) => {
+    const endpoint = await store.lockEndpoint(tx, shop.id, endpointId)
+    if (!endpoint || endpoint.removedAt !== null) throw noSuchEndpoint()
+    const before = await store.lockDelivery(tx, endpointId, deliveryId)
     if (!before) throw noSuchDelivery()
     if (endpoint.disabledAt !== null)
       throw new AppError('CONFLICT', 'Nothing is sent to this endpoint any more: remove it and register it anew')
     const now = deps.clock.now()
-    const attempts = before.status === 'PENDING' ? before.attempts : 0
-    const after = isBeingSent(before, now) ? undefined : await store.sendAgain(tx, before, { attempts, nextAt: now, updatedAt: now })
-    if (!after) throw new AppError('CONFLICT', 'It is being sent just now: look what comes of it')
+    if (isBeingSent(before, now)) throw new AppError('CONFLICT', 'It is being sent just now: look what comes of it')
+    const change = { status: 'PENDING', attempts: before.status === 'PENDING' ? before.attempts : 0, nextAt: now, updatedAt: now } as const
+    await store.changeDelivery(tx, deliveryId, change)
     await store.wake(tx, endpointId, now)
-    tell({ before: { status: before.status }, after: { status: after.status } })
-    return deliveryView(after)
+    tell({ before: { status: before.status }, after: { status: change.status } })
+    return deliveryView({ ...before, ...change })
   })
   // It would be sent in any case, within seconds.
   void deps.webhooks.run().catch((error: unknown) => deps.log.warn('webhook.not_begun', { error }))

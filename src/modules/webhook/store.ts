@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
-import { insertOf } from '../../../db/prepared.ts'
+import { insertOf, lockedRowsOf } from '../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
@@ -17,6 +17,8 @@ export type QueueFigures = {
 export type OutboxRow = typeof outbox.$inferSelect
 
 const insertMessage = insertOf(outbox, 'leave')
+const lockedEndpoint = lockedRowsOf(webhookEndpoints, ['shopId', 'id'])
+const lockedDelivery = lockedRowsOf(webhookDeliveries, ['id', 'endpointId'])
 type Selects = Pick<Reader, 'select'>
 
 /** An endpoint with something due. */
@@ -63,6 +65,9 @@ export const webhookStore = {
       .limit(1)
     return endpoint
   },
+  /** Before any of its deliveries. Removed ones too. */
+  lockEndpoint: async (tx: Writer, shopId: string, id: string): Promise<WebhookEndpoint | undefined> =>
+    tx.first(lockedEndpoint, { shopId, id }),
   /** Newest first. */
   async listEndpoints(from: Selects, shopId: string, slice: Slice): Promise<{ rows: WebhookEndpoint[]; total: number }> {
     return selectSlice(from, webhookEndpoints, { where: live(shopId), order: [desc(webhookEndpoints.id)], ...slice })
@@ -87,19 +92,11 @@ export const webhookStore = {
     const [delivery] = await from.select().from(webhookDeliveries).where(which).limit(1)
     return delivery
   },
-  /** Has a delivery sent from now on, if it is still as it was; undefined when it is not. */
-  async sendAgain(
-    tx: Writer,
-    { id, status, attempts, nextAt }: Pick<WebhookDelivery, 'id' | 'status' | 'attempts' | 'nextAt'>,
-    change: Pick<WebhookDelivery, 'attempts' | 'nextAt' | 'updatedAt'>,
-  ): Promise<WebhookDelivery | undefined> {
-    const { id: key, status: state, attempts: tries, nextAt: next } = webhookDeliveries
-    const [delivery] = await tx
-      .update(webhookDeliveries)
-      .set({ ...change, status: 'PENDING' })
-      .where(and(eq(key, id), eq(state, status), eq(tries, attempts), eq(next, nextAt)))
-      .returning()
-    return delivery
+  lockDelivery: async (tx: Writer, endpointId: string, id: string): Promise<WebhookDelivery | undefined> =>
+    tx.first(lockedDelivery, { endpointId, id }),
+  /** Of one that is locked. */
+  async changeDelivery(tx: Writer, id: string, change: Partial<WebhookDelivery>): Promise<void> {
+    await tx.update(webhookDeliveries).set(change).where(eq(webhookDeliveries.id, id))
   },
   /** Ends the rest of an endpoint that fails. */
   async wake(tx: Writer, id: string, now: number): Promise<void> {
@@ -238,15 +235,6 @@ export const webhookStore = {
       .where(and(inArray(id, some), isDue(now)))
       .returning({ id })
     return rows.length
-  },
-  async healthOf(tx: Writer, endpointId: string): Promise<Health | undefined> {
-    const { failures, failingSince, retryAt, disabledAt, disabledReason } = webhookEndpoints
-    const [health] = await tx
-      .select({ failures, failingSince, retryAt, disabledAt, disabledReason })
-      .from(webhookEndpoints)
-      .where(eq(webhookEndpoints.id, endpointId))
-      .limit(1)
-    return health
   },
   async setHealth(tx: Writer, endpointId: string, health: Health): Promise<void> {
     await tx.update(webhookEndpoints).set(health).where(eq(webhookEndpoints.id, endpointId))

@@ -78,3 +78,20 @@ test('a disabled endpoint gets nothing, and somebody else’s delivery does not 
   )
   expect((await resend(app, shop, endpointId, id)).status).toBe(409)
 })
+
+test('it is sent again also while its shop has much to tell: neither write is run again for the other', async () => {
+  await using app = await testApp(loopbackAllowed)
+  // Now and then one fails, so that what is noted of its endpoint is another.
+  await using server = receiver(() => new Response(null, { status: server.received.length % 3 === 0 ? 500 : 204 }))
+  const shop = await app.merchant()
+  for (let nth = 0; nth < 4; nth++) await endpointOf(app, shop, server.url)
+  for (let nth = 0; nth < 300; nth++) await tell(app, shop, `order.confirmed:${nth}`)
+  const again = await Promise.all(Array.from({ length: 20 }, () => givenUpDelivery(app, shop)))
+  const before = app.deps.db.stats.retries
+  const telling = deliver(app)
+  const answers: number[] = []
+  for (const { endpointId, id } of again) answers.push((await resend(app, shop, endpointId, id)).status)
+  await telling
+  expect(answers).toEqual(again.map(() => 200))
+  expect(app.deps.db.stats.retries - before).toBe(0)
+})

@@ -14,8 +14,9 @@ test('a field that souk refuses says so itself, by the name that one sees, until
   const { handle } = (await selling.add({ title: 'One of a kind', variants: [{ price: usd(100) }] })) as { handle: string }
   const other = (await selling.add({ title: 'Another', variants: [{ price: usd(100) }] })) as { id: string }
   const second = ok(await selling.post('/discounts', { title: 'Second', code: 'OTHER', kind: 'FREE_SHIPPING' }), 201).body.id
+  ok(await selling.post('/customer', { email: 'ann@example.com' }), 201)
   const at = `s/${selling.shop.name}`
-  for (const { path, label, typed, refused, request } of [
+  for (const { path, label, typed, refused, request, submit = 'Save' } of [
     { path: `discounts/${second}`, label: /^Code/, typed: 'TWICE', refused: /Code: .*discount/, request: `PATCH /discounts/${second} 409` },
     {
       path: `products/${other.id}`,
@@ -25,11 +26,19 @@ test('a field that souk refuses says so itself, by the name that one sees, until
       request: `PATCH /product-v2/${other.id} 409`,
     },
     { path: 'settings', label: /order/i, typed: 'ftp://shop.example/', refused: /: Expected an address/, request: 'PATCH /shops/v2 400' },
+    {
+      ...{ path: 'settings/staff', label: /^E-mail/, typed: selling.email, submit: 'Invite' },
+      ...{ refused: /E-mail address: somebody/, request: 'POST /shops/v2/staff 409' },
+    },
+    {
+      ...{ path: 'customers?new=1', label: /^E-mail/, typed: 'ann@example.com', submit: 'Create' },
+      ...{ refused: /E-mail: the shop has/, request: 'POST /customer 409' },
+    },
   ]) {
     const visitor = await open({ as: selling, at: `${at}/${path}` })
     await visitor.fill(label, typed, { role: 'textbox' })
     visitor.expects(request)
-    await visitor.keyPress('Save', { role: 'button' })
+    await visitor.keyPress(submit, { role: 'button' })
     await visitor.until(`document.querySelector('[aria-invalid=true]') !== null`, `a field of ${path} that is marked`)
     const said = String(await visitor.page.evaluate(`document.querySelector('.form-problem').innerText`))
     expect(said).toMatch(refused)

@@ -33,7 +33,7 @@ import { customerTotalsStore } from './store.ts'
 
 export type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>
 
-export const emailTaken = refuseTaken('The shop has a customer with this e-mail address')
+export const emailTaken = refuseTaken('email (body): the shop has a customer with this address')
 export const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
 export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 

@@ -100,7 +100,7 @@ export async function keepInvitation(
 ): Promise<{ before: Member | undefined; member: Member }> {
   const now = clock.now()
   const known = await memberStore.withAddress(tx, shopId, email)
-  if (known?.userId) throw new AppError('CONFLICT', 'Somebody with this address works in the shop already')
+  if (known?.userId) throw new AppError('CONFLICT', 'email (body): somebody with this address works in the shop already')
   if (known) {
     const { address: _, ...before } = known
     return { before, member: unlessStale(await memberStore.update(tx, known, { role, invitedAt: now, updatedAt: now })) }

@@ -53,7 +53,7 @@ describe('making a customer', () => {
     const theirs = await shopIn(app)
     expect((await mine.post('/customer', buyer)).status).toBe(201)
     const again = await mine.post('/customer', { email: 'BUYER@example.COM' })
-    expect([again.status, again.body.message]).toEqual([409, 'The shop has a customer with this e-mail address'])
+    expect([again.status, again.body.message]).toEqual([409, 'email (body): the shop has a customer with this address'])
     const login = { shopName: mine.shop.name, email: 'buyer@example.com', password: 'long enough' }
     expect((await app.call('POST', '/customer/signup', { body: login })).status).toBe(409)
     const { email } = await customerIn(app, mine.shop)

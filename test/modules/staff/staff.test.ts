@@ -93,7 +93,7 @@ describe('an invitation', () => {
     expect((await join(app, { token: before.token, password: staffPassword })).status).toBe(401)
     expect((await join(app, { token: after.token, password: staffPassword })).body.role).toBe('READ_ONLY')
     const again = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: 'Ann@example.com', role: 'OWNER' } })
-    expect([again.status, again.body.message]).toEqual([409, 'Somebody with this address works in the shop already'])
+    expect([again.status, again.body.message]).toEqual([409, 'email (body): somebody with this address works in the shop already'])
     const self = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: owner.email, role: 'READ_ONLY' } })
     expect(self.status).toBe(409)
   })

@@ -132,6 +132,16 @@ describe('turns', () => {
     expect([await room(50), await room(100), await room(200)]).toEqual([19, 10, 5])
   })
 
+  test('turns go on as before after one during which the machine slept for an hour', async () => {
+    const callers = callersOf({ waitMaxMs: 1_000, usualMs: 100 })
+    callers.come('running')
+    await callers.endOne(3_600_000)
+    callers.come('running', 'again')
+    for (let nth = 0; nth < 5; nth++) callers.come('line', `${nth}`)
+    await callers.settle()
+    expect(callers.refused).toEqual([])
+  })
+
   test('turns are refused to whoever has waited too long after all, or until when they said, as soon as the next one ends', async () => {
     const callers = callersOf({ waitMaxMs: 100, usualMs: 1 })
     callers.come('running', 'running')

@@ -56,7 +56,7 @@ export function createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now, full 
 
   function end(startedAt: number): void {
     running--
-    // One that took longer than anybody may wait tells of a machine that slept, and not of the next ones.
+    // One that took longer than anybody may wait tells of a process that stood still, and not of the next ones.
     turnMs += newestWeight * (Math.min(now() - startedAt, waitMaxMs) - turnMs)
     beginNext()
   }

@@ -132,7 +132,7 @@ describe('turns', () => {
     expect([await room(50), await room(100), await room(200)]).toEqual([19, 10, 5])
   })
 
-  test('turns go on as before after one during which the machine slept for an hour', async () => {
+  test('turns go on as before after one during which the process stood still for an hour', async () => {
     const callers = callersOf({ waitMaxMs: 1_000, usualMs: 100 })
     callers.come('running')
     await callers.endOne(3_600_000)

@@ -252,11 +252,13 @@ test('the home of a shop comes without the library that draws, until one points 
   await selling.bought()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
   await visitor.until(`document.querySelectorAll('.sketch path').length === 3`, 'sales with refunds, and orders')
+  const hasStream = () => untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  await hasStream()
   await visitor.settled()
   // It asks once who is there, and once for what it shows, however early.
   visitor.page.events.length = 0
   await visitor.reload()
-  await untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  await hasStream()
   await visitor.settled()
   expect(visitor.requests().filter((one) => !one.includes('/console/assets/') && !one.includes('favicon'))).toEqual([
     `GET /console/s/${selling.shop.name} 200`,

@@ -267,7 +267,7 @@ test('the home of a shop comes without the library that draws, until one points 
     'GET /v2/events 200',
   ])
   // And what came first is not all that it ever shows.
-  const toSend = `Number(/(\\d+)\\s+orders to send/.exec(document.body.innerText)?.[1])`
+  const toSend = `Number(/(\\d+)\\s+orders? to send/.exec(document.body.innerText)?.[1])`
   const waiting = Number(await visitor.page.evaluate(toSend))
   await selling.bought()
   await visitor.until(`${toSend} === ${waiting + 1}`, 'one more order to send')

@@ -411,6 +411,22 @@ describe('a delivery under way', () => {
     }
   })
 
+  test('a delivery under way that fails counts against its endpoint, also where others of two processes fail at the same time', async () => {
+    const [mine, others] = [heldFetch(), heldFetch()]
+    await using app = await testApp({}, { safeFetch: mine.safeFetch })
+    const shop = await app.merchant()
+    await endpointOf(app, shop, 'http://hook.example/')
+    for (const key of ['a', 'b', 'c', 'd']) await tell(app, shop, key)
+    await deliverWebhooks(app.deps)
+    const webhooks = another(app, others.safeFetch)
+    await webhooks.run()
+    const calls = [...mine.calls, ...others.calls]
+    expect(calls).toHaveLength(4)
+    for (const { answer } of calls) answer(500)
+    await Promise.all([app.deps.webhooks.idle(), webhooks.idle()])
+    expect((await app.deps.db.read.select().from(webhookEndpoints)).map(({ failures }) => failures)).toEqual([4])
+  })
+
   test('a delivery under way is waited for when the program stops, and nothing new is begun', async () => {
     const { calls, safeFetch } = heldFetch()
     await using app = await testApp({}, { safeFetch })

@@ -30,8 +30,8 @@ export type Change<Shop = Pick<ShopContext, 'id'>> = {
   readonly expected?: Expected | undefined
 }
 
-/** The write of a change, by which its work locks what it decides on. */
-export const lockingBy =
-  ({ db }: Pick<Deps, 'db'>, { write = db.write }: Pick<Change, 'write'>): Write =>
-  (work) =>
-    write(work, locking)
+/** The same change by a write that is `locking`. */
+export function withLocks<By extends Pick<Change, 'write'>>({ db }: Pick<Deps, 'db'>, by: By): By & { readonly write: Write } {
+  const { write = db.write } = by
+  return { ...by, write: (work) => write(work, locking) }
+}

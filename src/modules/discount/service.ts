@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, lockingBy } from '../../core/change.ts'
+import { type Change, withLocks } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
@@ -44,12 +44,6 @@ const discountDifference = (before: Discount | undefined, after: Discount | unde
 const kept = ({ codeKey: _, used: __, removedAt: ___, ...discount }: Discount) => discount
 
 /**
- * By a write that locks what it decides on: whoever is placing an order does the same.
- * A key is no row yet, so the counts of a shop hang on a name.
- */
-const writeOf = (deps: DiscountDeps, by: By): By => ({ ...by, write: lockingBy(deps, by) })
-
-/**
  * Makes a discount.
  * @throws AppError INVALID, naming the field, also for products and collections that are not the shop's; CONFLICT when the code is taken, or
  *   the shop has as many discounts as it may have
@@ -81,7 +75,7 @@ export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): 
     version: 1,
   }
   const discount = changedDiscount(blank, input, by.shop, now)
-  return audited(deps, writeOf(deps, by), { action: 'discount.created', subject: discount.id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'discount.created', subject: discount.id }, async (tx, tell) => {
     await assertOfShop(tx, deps, by.shop.id, input)
     await assertRoom(tx, deps, undefined, discount)
     await deps.discountStore.insert(tx, discount)
@@ -96,7 +90,7 @@ export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): 
  */
 export const changeDiscount = (deps: DiscountDeps, by: By, id: string, input: DiscountInput): Promise<DiscountView> => {
   const now = deps.clock.now()
-  return audited(deps, writeOf(deps, by), { action: 'discount.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'discount.changed', subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id)
     const changed = changedDiscount(before, input, by.shop, now)
     await assertOfShop(tx, deps, by.shop.id, input)
@@ -116,7 +110,7 @@ async function usedFrom(tx: Writer, { discountStore }: DiscountDeps, { shop }: B
 
 /** Removes a discount: it counts for no cart any more, and its code is free. @throws AppError NOT_FOUND, PRECONDITION_FAILED */
 export const removeDiscount = (deps: DiscountDeps, by: By, id: string): Promise<void> =>
-  audited(deps, writeOf(deps, by), { action: 'discount.removed', subject: id }, async (tx, tell) => {
+  audited(deps, withLocks(deps, by), { action: 'discount.removed', subject: id }, async (tx, tell) => {
     const now = deps.clock.now()
     const before = await findToChange(tx, deps, by, id)
     const after = { ...before, codeKey: null, removedAt: now, updatedAt: now, version: before.version + 1 }

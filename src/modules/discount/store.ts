@@ -186,7 +186,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     /** Newest first. */
     list: (shopId: string, slice: Slice) =>
       selectSlice(read, discounts, { where: and(eq(discounts.shopId, shopId), there), order: [desc(discounts.id)], ...slice }),
-    /** Has the discounts of a shop to itself, to count them, for the rest of a write. */
+    /** Has the discounts of a shop to itself, to count them, for the rest of a write: one that is about to be made has no row to lock. */
     holdAll(tx: Writer, shopId: string): void {
       holdNames(tx, [`discounts ${shopId}`])
     },

@@ -1,5 +1,5 @@
 import { NothingChanged } from '../../../db/engine.ts'
-import { type Change, lockingBy } from '../../core/change.ts'
+import { type Change, withLocks } from '../../core/change.ts'
 import type { Piece } from '../../core/csv-list.ts'
 import { AppError } from '../../core/errors.ts'
 import { anonymous } from '../../core/principal.ts'
@@ -92,9 +92,6 @@ export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice:
   const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)
   return { data: await viewsOf(deps, rows), lookedTo: rows.at(-1)?.id }
 }
-
-/** A change whose write has rows to itself as soon as it reads them. */
-const withLocks = (deps: Pick<DraftDeps, 'db'>, by: Change): Change => ({ ...by, write: lockingBy(deps, by) })
 
 /** What of a draft is on record: of its shopper, only that something is another. A cart's id is a secret. */
 const draftDifference = (before: Kept | undefined, after: Kept | undefined): Difference =>

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, locking, system } from '../../core/change.ts'
+import { type Change, locking, system, withLocks } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isoTimes } from '../../lib/records.ts'
@@ -35,9 +35,8 @@ export async function eraseCustomer(deps: ErasureDeps, by: Change<Pick<ShopConte
   if (known.erasedAt !== null) return viewOf(customerId, known.erasedAt)
   const around = await lookAround(deps, { customerId, shopId: shop.id }, { emails: [known.email], cartIds: [] })
   const table = await provinces()
-  const write: typeof deps.db.write = (work) => deps.db.write(work, locking)
   const entry = { action: 'customer.erased', subject: customerId }
-  const at = await audited(deps, { actor, shop, write }, entry, async (tx, tell) => {
+  const at = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
     // In the order in which everybody locks: carts, the customer, orders.
     await store.lockCarts(tx, around.cartIds)
     const customer = await customerWithin(tx, deps, customerId)

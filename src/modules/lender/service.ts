@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, lockingBy } from '../../core/change.ts'
+import { type Change, withLocks } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
@@ -27,7 +27,7 @@ export function createLender(
   const id = deps.newId('lender')
   const lender = { id, displayName, status: 'PENDING_KYB', createdAt: now, updatedAt: now, version: 1 } as const
   const drafts = walletsFrom(bodies, now)
-  return audited(deps, { actor: by.actor, write: lockingBy(deps, by) }, { action: 'lender.created', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'lender.created', subject: id }, async (tx, tell) => {
     await deps.lenderStore.insert(tx, lender)
     await appendStatus(tx, deps, by, lender, 1)
     const { after: wallets } = await setWallets(tx, deps, { ...by, holder: holder(id), drafts })
@@ -79,7 +79,7 @@ export function changeLender(
     tell(lenderDifference({ ...before, wallets: wallets.before }, { ...lender, wallets: wallets.after }))
     return lenderView(lender, isMoved ? await store.historyOf(id, tx) : history, wallets.after)
   }
-  return audited(deps, { actor: by.actor, write: lockingBy(deps, by) }, { action: 'lender.changed', subject: id }, work)
+  return audited(deps, withLocks(deps, by), { action: 'lender.changed', subject: id }, work)
 }
 
 const activeOnes = (status: LenderStatus) => (status === 'ACTIVE' ? 1 : 0)

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, lockingBy } from '../../core/change.ts'
+import { type Change, withLocks } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected } from '../../core/versions.ts'
@@ -53,31 +53,26 @@ export function registerMethodology(deps: MethodologyDeps, by: By, draft: Method
     updatedAt: now,
     version: 1,
   }
-  return audited(
-    deps,
-    { actor: by.actor, write: lockingBy(deps, by) },
-    { action: 'methodology.registered', subject: id },
-    async (tx, tell) => {
-      // Two at once of a lender come one after the other.
-      const lender = await lockLender(tx, deps, lenderId)
-      if (!lender) throw new AppError('INVALID', 'lenderId (body): no such lender')
-      if (lender.status === 'ARCHIVED') throw new AppError('CONFLICT', 'lenderId (body): the lender is archived')
-      const isFirst = !(await store.hasAny(tx, lenderId))
-      const active = await store.active(lenderId, tx)
-      const superseded = active && (await store.supersede(tx, active, now))
-      if (active && superseded)
-        await audit(tx, deps, {
-          actor: by.actor,
-          action: 'methodology.superseded',
-          subject: active.id,
-          ...methodologyDifference(active, superseded),
-        })
-      await store.insert(tx, methodology)
-      await addCounts(tx, deps, 0, { 'methodologies.totalLenders': isFirst ? 1 : 0, 'methodologies.activeVersions': active ? 0 : 1 })
-      tell(methodologyDifference(undefined, methodology))
-      return methodologyView(methodology)
-    },
-  ).catch(refuseTaken(taken))
+  return audited(deps, withLocks(deps, by), { action: 'methodology.registered', subject: id }, async (tx, tell) => {
+    // Two at once of a lender come one after the other.
+    const lender = await lockLender(tx, deps, lenderId)
+    if (!lender) throw new AppError('INVALID', 'lenderId (body): no such lender')
+    if (lender.status === 'ARCHIVED') throw new AppError('CONFLICT', 'lenderId (body): the lender is archived')
+    const isFirst = !(await store.hasAny(tx, lenderId))
+    const active = await store.active(lenderId, tx)
+    const superseded = active && (await store.supersede(tx, active, now))
+    if (active && superseded)
+      await audit(tx, deps, {
+        actor: by.actor,
+        action: 'methodology.superseded',
+        subject: active.id,
+        ...methodologyDifference(active, superseded),
+      })
+    await store.insert(tx, methodology)
+    await addCounts(tx, deps, 0, { 'methodologies.totalLenders': isFirst ? 1 : 0, 'methodologies.activeVersions': active ? 0 : 1 })
+    tell(methodologyDifference(undefined, methodology))
+    return methodologyView(methodology)
+  }).catch(refuseTaken(taken))
 }
 
 /** Undefined where its table does not let it: nothing becomes active again. */
@@ -103,26 +98,21 @@ export function changeMethodology(
   status: MethodologyStatus | undefined,
 ): Promise<MethodologyView> {
   const { methodologyStore: store } = deps
-  return audited(
-    deps,
-    { actor: by.actor, write: lockingBy(deps, by) },
-    { action: 'methodology.changed', subject: id },
-    async (tx, tell) => {
-      const found = await store.find(id, tx)
-      if (!found) throw noSuchMethodology()
-      // A registration locks the lender first, and then the active one.
-      await lockLender(tx, deps, found.lenderId)
-      const before = await store.locked(tx, id)
-      if (!before) throw noSuchMethodology()
-      assertExpected(by.expected, before.version)
-      const isMoved = status !== undefined && status !== before.status
-      const after = isMoved ? await moved(deps, tx, before, status) : before
-      if (!after) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so`)
-      await addCounts(tx, deps, 0, { 'methodologies.activeVersions': isMoved && before.status === 'ACTIVE' ? -1 : 0 })
-      tell(methodologyDifference(before, after))
-      return methodologyView(after)
-    },
-  )
+  return audited(deps, withLocks(deps, by), { action: 'methodology.changed', subject: id }, async (tx, tell) => {
+    const found = await store.find(id, tx)
+    if (!found) throw noSuchMethodology()
+    // A registration locks the lender first, and then the active one.
+    await lockLender(tx, deps, found.lenderId)
+    const before = await store.locked(tx, id)
+    if (!before) throw noSuchMethodology()
+    assertExpected(by.expected, before.version)
+    const isMoved = status !== undefined && status !== before.status
+    const after = isMoved ? await moved(deps, tx, before, status) : before
+    if (!after) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so`)
+    await addCounts(tx, deps, 0, { 'methodologies.activeVersions': isMoved && before.status === 'ACTIVE' ? -1 : 0 })
+    tell(methodologyDifference(before, after))
+    return methodologyView(after)
+  })
 }
 
 /** @throws AppError NOT_FOUND */

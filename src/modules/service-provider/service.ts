@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, lockingBy } from '../../core/change.ts'
+import { type Change, withLocks } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
@@ -59,19 +59,14 @@ export function createProvider(
     version: 1,
   }
   const drafts = walletsFrom(bodies, now)
-  return audited(
-    deps,
-    { actor: by.actor, write: lockingBy(deps, by) },
-    { action: 'service_provider.created', subject: id },
-    async (tx, tell) => {
-      await store.insert(tx, provider)
-      await appendStatus(tx, deps, by, provider, 1)
-      const { after: wallets } = await setWallets(tx, deps, { ...by, holder: holder(id), drafts })
-      await addCounts(tx, deps, 0, { 'serviceProviders.total': 1 })
-      tell(providerDifference(undefined, { ...provider, wallets }))
-      return { ...providerView(provider, await store.historyOf(id, tx), wallets), webhookSecret: secret }
-    },
-  )
+  return audited(deps, withLocks(deps, by), { action: 'service_provider.created', subject: id }, async (tx, tell) => {
+    await store.insert(tx, provider)
+    await appendStatus(tx, deps, by, provider, 1)
+    const { after: wallets } = await setWallets(tx, deps, { ...by, holder: holder(id), drafts })
+    await addCounts(tx, deps, 0, { 'serviceProviders.total': 1 })
+    tell(providerDifference(undefined, { ...provider, wallets }))
+    return { ...providerView(provider, await store.historyOf(id, tx), wallets), webhookSecret: secret }
+  })
 }
 
 function appendStatus(tx: Writer, deps: ServiceProviderDeps, { actor }: By, provider: ServiceProvider, position: number): Promise<void> {
@@ -122,7 +117,7 @@ export function changeProvider(deps: ServiceProviderDeps, by: By, id: string, ch
     tell(providerDifference({ ...before, wallets: wallets.before }, { ...provider, wallets: wallets.after }))
     return providerView(provider, isMoved ? await store.historyOf(id, tx) : history, wallets.after)
   }
-  return audited(deps, { actor: by.actor, write: lockingBy(deps, by) }, { action: 'service_provider.changed', subject: id }, work)
+  return audited(deps, withLocks(deps, by), { action: 'service_provider.changed', subject: id }, work)
 }
 
 const activeOnes = (status: ProviderStatus) => (status === 'ACTIVE' ? 1 : 0)
@@ -142,24 +137,19 @@ export function rotateSecret(
 ): Promise<{ webhookSecret: string; previousUntil: string; version: number }> {
   const { serviceProviderStore: store, clock, randomBytes, keyring } = deps
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
-  return audited(
-    deps,
-    { actor: by.actor, write: lockingBy(deps, by) },
-    { action: 'service_provider.secret_rotated', subject: id },
-    async (tx, tell) => {
-      const before = await store.locked(tx, id)
-      if (!before) throw noSuchProvider()
-      assertExpected(by.expected, before.version)
-      const now = clock.now()
-      const [previous] = heardSecrets(keyring.unseal(before.sealedSecret, providerSecretSeal(id)), before.previousSecretUntil, now)
-      const previousSecretUntil = now + previousSecretMs
-      const sealedSecret = keyring.seal(joinSecrets(secret, previous), providerSecretSeal(id))
-      const fields = { sealedSecret, previousSecretUntil, updatedAt: now, version: before.version + 1 }
-      unlessStale(await store.change(tx, before, fields))
-      tell(secretDifference)
-      return { webhookSecret: secret, ...isoTimes({ previousUntil: previousSecretUntil }), version: fields.version }
-    },
-  )
+  return audited(deps, withLocks(deps, by), { action: 'service_provider.secret_rotated', subject: id }, async (tx, tell) => {
+    const before = await store.locked(tx, id)
+    if (!before) throw noSuchProvider()
+    assertExpected(by.expected, before.version)
+    const now = clock.now()
+    const [previous] = heardSecrets(keyring.unseal(before.sealedSecret, providerSecretSeal(id)), before.previousSecretUntil, now)
+    const previousSecretUntil = now + previousSecretMs
+    const sealedSecret = keyring.seal(joinSecrets(secret, previous), providerSecretSeal(id))
+    const fields = { sealedSecret, previousSecretUntil, updatedAt: now, version: before.version + 1 }
+    unlessStale(await store.change(tx, before, fields))
+    tell(secretDifference)
+    return { webhookSecret: secret, ...isoTimes({ previousUntil: previousSecretUntil }), version: fields.version }
+  })
 }
 
 /** @throws AppError NOT_FOUND */

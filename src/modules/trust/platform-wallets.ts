@@ -1,6 +1,6 @@
 /** Wallets of the platform: of its verifiers. */
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, lockingBy } from '../../core/change.ts'
+import { type Change, withLocks } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertExpected } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
@@ -34,16 +34,11 @@ export function createPlatformWallet(deps: TrustDeps, by: By, body: WalletBody):
   const now = deps.clock.now()
   const id = deps.newId('wallet')
   const wallet = { id, ...platform, ...walletFrom(body, now), createdAt: now, updatedAt: now, version: 1 }
-  return audited(
-    deps,
-    { actor: by.actor, write: lockingBy(deps, by) },
-    { action: 'platform_wallet.created', subject: id },
-    async (tx, tell) => {
-      await changeWallets(tx, deps, [], [wallet])
-      tell(differenceIn(undefined, wallet))
-      return view(wallet)
-    },
-  )
+  return audited(deps, withLocks(deps, by), { action: 'platform_wallet.created', subject: id }, async (tx, tell) => {
+    await changeWallets(tx, deps, [], [wallet])
+    tell(differenceIn(undefined, wallet))
+    return view(wallet)
+  })
 }
 
 /**
@@ -72,7 +67,7 @@ export function changePlatformWallet(deps: TrustDeps, by: By, id: string, body: 
     ...(from === undefined || from === null ? {} : { fromAt: momentFrom(from, 'from') }),
     ...(to === undefined ? {} : { toAt: to === null ? null : momentFrom(to, 'to') }),
   }
-  return audited(deps, { actor: by.actor, write: lockingBy(deps, by) }, { action: 'platform_wallet.changed', subject: id }, work)
+  return audited(deps, withLocks(deps, by), { action: 'platform_wallet.changed', subject: id }, work)
 }
 
 /** @throws AppError NOT_FOUND */

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Change, lockingBy } from '../../core/change.ts'
+import { type Change, withLocks } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
@@ -152,10 +152,9 @@ export async function resendDelivery(
   endpointId: string,
   deliveryId: string,
 ): Promise<ReturnType<typeof deliveryView>> {
-  const { actor, shop } = by
   const entry = { action: 'webhook_delivery.resent', subject: deliveryId }
-  const sent = await audited(deps, { actor, shop, write: lockingBy(deps, by) }, entry, async (tx, tell) => {
-    const endpoint = await store.lockEndpoint(tx, shop.id, endpointId)
+  const sent = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
+    const endpoint = await store.lockEndpoint(tx, by.shop.id, endpointId)
     if (!endpoint || endpoint.removedAt !== null) throw noSuchEndpoint()
     const before = await store.lockDelivery(tx, endpointId, deliveryId)
     if (!before) throw noSuchDelivery()

@@ -92,6 +92,7 @@ export const webhookStore = {
     const [delivery] = await from.select().from(webhookDeliveries).where(which).limit(1)
     return delivery
   },
+  /** Behind its endpoint. */
   lockDelivery: async (tx: Writer, endpointId: string, id: string): Promise<WebhookDelivery | undefined> =>
     tx.first(lockedDelivery, { endpointId, id }),
   /** Of one that is locked. */

@@ -100,8 +100,20 @@ export function openTail(
   const rangeTo = ({ frame, sum }: Position, header: LogHeader, to: number): LogRange | undefined =>
     to > frame ? { header, from: frame, to, sum, end: sumAt(`${file}-wal`, header, to) } : undefined
 
-  /** A new read transaction before the last one ends; where none can be had, the last one goes on. */
+  const isAllInFile = (): boolean => {
+    const { frames, inFile } = counts('NOOP')
+    return inFile === frames
+  }
+
+  /**
+   * A new read transaction before the last one ends; where none can be had, the last one goes on. So it does where all of the log is in the file: it
+   * began no earlier then, and a new one would read from the file alone, so that the next write might begin the log anew.
+   */
   function renew(): void {
+    if (!isAllInFile()) repin()
+  }
+
+  function repin(): void {
     if (!isLocked(spare, pin)) return
     const last = held
     held = spare
@@ -129,7 +141,7 @@ export function openTail(
       const moved = counts('PASSIVE')
       // Everything is in the file: a read transaction that begins now does not read from the log, and the next write may begin it anew.
       const isMoved = moved.frames === position.frame && moved.inFile === moved.frames
-      if (isMoved) renew()
+      if (isMoved) repin()
       return isMoved
     } finally {
       locker.run('ROLLBACK')
@@ -216,6 +228,8 @@ export function openTail(
   }
 
   const goesOn = kept !== undefined && goOn(kept)
+  // The first read transaction reads from the file alone where all of the log was in it.
+  if (goesOn && isAllInFile()) noteLife()
 
   return {
     /** Whether it goes on where what was given as kept ends. */

@@ -332,6 +332,60 @@ test('a crash in a life of the log of which nothing was kept yet is gone on from
   other.close()
 })
 
+test('a log of which all is in the file and kept does not begin anew with the next write: after a crash it is gone on with', async () => {
+  const { file, connect } = newDatabase('all-in-file')
+  using writer = connect()
+  const fill = () => void writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
+  const read = (): LogRange => {
+    const range = tail.next()
+    if (!range) throw new Error('nothing was committed')
+    for (const _ of tail.pieces());
+    return range
+  }
+  const tail = openTail(file)
+  fill()
+  read()
+  // While the last is put away: what follows is in the file before it is read.
+  fill()
+  tail.kept()
+  const range = read()
+  tail.kept()
+  fill()
+  const again = databaseFileAt(file)
+  again.holdLog()
+  // As a crash leaves it.
+  tail.close()
+  const log = await again.followLog({ header: range.header, frame: range.to, sum: range.end })
+  expect(log.goesOn).toBe(true)
+  const next = await log.next()
+  expect([next?.from, next?.header.salt1]).toEqual([range.to, range.header.salt1])
+  log.close()
+})
+
+test('a log of which all was in the file at a start may begin anew with the next write: where it ended is noted', async () => {
+  const { file, connect } = newDatabase('all-in-file-at-start')
+  using writer = connect()
+  const fill = () => void writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
+  const tail = openTail(file)
+  fill()
+  const range = tail.next()
+  if (!range) throw new Error('nothing was committed')
+  for (const _ of tail.pieces());
+  tail.kept()
+  tail.close()
+  const kept = { header: range.header, frame: range.to, sum: range.end }
+  const first = await databaseFileAt(file).followLog(kept)
+  expect(first.goesOn).toBe(true)
+  fill()
+  const again = databaseFileAt(file)
+  again.holdLog()
+  first.close()
+  const second = await again.followLog(kept)
+  expect(second.goesOn).toBe(true)
+  expect((await second.next())?.from).toBe(0)
+  second.close()
+})
+
 test('a log that is let go may be written over again', () => {
   const { file, connect } = newDatabase('let-go')
   const database = databaseFileAt(file)

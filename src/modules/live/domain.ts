@@ -152,6 +152,11 @@ export const variantChanged = ({ action, subject }: Pick<AuditRow, 'action' | 's
 export const shopShut = ({ action, subject }: Pick<AuditRow, 'action' | 'subject'>): string | undefined =>
   action === 'shop.suspended' ? subject : undefined
 
+const staffActions: readonly string[] = ['staff.changed', 'staff.removed']
+/** A shop of which somebody has another role by now, or none. */
+export const staffMoved = ({ action, shopId }: Pick<AuditRow, 'action' | 'shopId'>): string | undefined =>
+  staffActions.includes(action) ? (shopId ?? undefined) : undefined
+
 /** Rows under this name are not told as they are: the stock of an order's lines was changed. */
 export const stockOfOrder = 'stock.of_order'
 

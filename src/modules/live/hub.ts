@@ -39,7 +39,8 @@ export type Following = {
   /** Whether they would be let in as they were. */
   readonly isStill: () => Promise<boolean>
 }
-type Held = { readonly listener: Listener; readonly following: Following; checkedAt: number }
+/** `isDoubted`: whether they may still listen is asked at once. */
+type Held = { readonly listener: Listener; readonly following: Following; checkedAt: number; isDoubted: boolean }
 type Joining = Held & { readonly from: string | 'resync' | undefined }
 
 type Given = Pick<Deps, 'db' | 'clock' | 'log'> & {
@@ -96,7 +97,7 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     return (of) => ids.getOrInsertComputed(of, places.idOf)
   }
 
-  function deliver({ told, shut }: ToldPage): void {
+  function deliver({ told, shut, moved }: ToldPage): void {
     const ofShops = new Map<string | undefined, Told[]>()
     for (const { events, place: behind } of told)
       for (const [shopId, own] of Map.groupBy(events, (event) => event.shopId ?? undefined))
@@ -111,6 +112,10 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
       }
     }
     for (const shopId of shut) for (const { listener } of [...(byShop.get(shopId) ?? [])]) listener.end('shop')
+    for (const held of moved.length > 0 ? [...open, ...joining] : []) {
+      const { shopId } = held.listener.viewer
+      if (shopId !== undefined && moved.includes(shopId)) held.isDoubted = true
+    }
   }
 
   const markOf = (at: string): Uint8Array => encoder.encode(`:\nid: ${places.idOf(at)}\n\n`)
@@ -120,9 +125,9 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
 
   /** Lets in who has come since, at the place where the reader is. */
   function letIn(at: string): void {
-    for (const { listener, following, checkedAt, from } of joining.splice(0)) {
+    for (const { from, ...held } of joining.splice(0)) {
+      const { listener } = held
       if (listener.isOver()) continue
-      const held: Held = { listener, following, checkedAt }
       open.add(held)
       byShop.getOrInsertComputed(listener.viewer.shopId, () => new Set()).add(held)
       if (from === undefined) listener.send(markOf(at))
@@ -240,12 +245,14 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
     for (const held of [...open, ...joining]) {
       const { listener, following } = held
       const since = clock.monotonic() - held.checkedAt
-      if (since < checkAfterMs || listener.isOver()) continue
+      if ((since < checkAfterMs && !held.isDoubted) || listener.isOver()) continue
       try {
+        held.isDoubted = false
         const isStill = await following.isStill()
         if (isStill) held.checkedAt = clock.monotonic()
         else listener.end('access')
       } catch {
+        held.isDoubted = true
         if (since >= uncheckedMaxMs) listener.end('unchecked')
       }
     }
@@ -322,7 +329,7 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
         if (ofIts?.size === 0) byShop.delete(viewer.shopId)
       })
       count(1, viewer.accountId)
-      joining.push({ listener, following, checkedAt: clock.monotonic(), from })
+      joining.push({ listener, following, checkedAt: clock.monotonic(), isDoubted: false, from })
       listener.send(encoder.encode(`retry: ${retryMs}\n\n`))
       endTicks ??= every(db.version() === undefined ? 500 : 250, tick)
       void poll()

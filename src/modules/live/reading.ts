@@ -7,6 +7,7 @@ import {
   salesTold,
   shopShut,
   shopTold,
+  staffMoved,
   stockOfOrder,
   stockTold,
   variantChanged,
@@ -15,8 +16,8 @@ import type { LiveStore, TailPage } from './store.ts'
 
 /** What is told of rows that were committed together, and where one is behind them. */
 export type Told = { readonly events: readonly LiveEvent[]; readonly place: string }
-/** A page as it is told; `shut`: shops whose people are to be let in anew. */
-export type ToldPage = { readonly told: readonly Told[]; readonly shut: readonly string[] }
+/** A page as it is told; `shut`: shops whose people are to be let in anew; `moved`: those of which some may not be let in any more as they were. */
+export type ToldPage = { readonly told: readonly Told[]; readonly shut: readonly string[]; readonly moved: readonly string[] }
 
 /** For whom a page is read. */
 export type Readers = {
@@ -44,6 +45,7 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
   const orders = new Map<string, Because & { orderId: string }>()
   const byHand = new Map<string, Because & { variantId: string }>()
   const shut: string[] = []
+  const moved: string[] = []
   let sales = 0
   let soldAt = 0
   for (const row of orderRows) {
@@ -58,6 +60,8 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
   for (const row of auditRows) {
     const isShut = shopShut(row)
     if (isShut !== undefined) shut.push(isShut)
+    const isMoved = staffMoved(row)
+    if (isMoved !== undefined) moved.push(isMoved)
     const variantId = variantChanged(row)
     if (variantId !== undefined && row.shopId !== null && hears(row.shopId)) byHand.set(row.id, { variantId, at: row.at })
     const told = [shopTold(row), operators ? auditTold(row) : undefined].filter((event) => event !== undefined)
@@ -76,7 +80,7 @@ export async function read(store: LiveStore, page: TailPage, { shopId, hears, op
     return heard.length > 0 ? [{ events: heard, place }] : []
   })
   const counted = operators && sales > 0 ? [{ events: [salesTold(sales, soldAt)], place: page.place }] : []
-  return { told: [...told, ...counted], shut }
+  return { told: [...told, ...counted], shut, moved }
 }
 
 /** What became of variants, by the row that changed each last: it is told once a page. */

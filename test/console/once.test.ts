@@ -1,6 +1,6 @@
 /** Keys of what is to happen once. */
 import { describe, expect, test } from 'bun:test'
-import { once } from '../../src/console/lib/once.ts'
+import { once, type Sent } from '../../src/console/lib/once.ts'
 import { Refused, unanswered } from '../../src/console/lib/refused.ts'
 
 /** Sends by a form of its own: what came of each, and the keys that were sent. */
@@ -39,8 +39,32 @@ describe('what is to happen once', () => {
     expect(keys).toEqual(['key-1', 'key-2', 'key-2'])
   })
 
+  test('goes by what was seen when it was sent first, for as long as nobody knows what became of it', async () => {
+    let nth = 0
+    const send = once(() => `key-${++nth}`)
+    const sent: unknown[] = []
+    for (const [seen, error] of [
+      [100, unanswered()],
+      [90, refused(409)],
+      [90, undefined],
+    ] as const)
+      await send(
+        { amount: 10 },
+        async (key, was: number) => {
+          sent.push([key, was])
+          if (error) throw error
+        },
+        seen,
+      ).catch(() => undefined)
+    expect(sent).toEqual([
+      ['key-1', 100],
+      ['key-1', 100],
+      ['key-2', 90],
+    ])
+  })
+
   test('is the same again in a window that was closed and opened, on the page of the same record alone', async () => {
-    const undecided = new Map<string, string>()
+    const undecided = new Map<string, Sent>()
     let [nth, page] = [0, '/orders/1']
     const keys: string[] = []
     const opened = () =>

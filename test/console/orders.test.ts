@@ -39,6 +39,7 @@ const order = (more: Partial<Order> = {}) =>
     currency: 'USD',
     lines: [line('a')],
     capturedTotal: usd(1_000),
+    refundableTotal: usd(1_000),
     giftCardTotal: usd(0),
     refunds: [],
     events: [],
@@ -148,7 +149,7 @@ test('an order says by itself what may be done with it', () => {
   expect([isRefundable(order()), isCancellable(order()), unsent(order())]).toEqual([true, true, 1])
   const sent = order({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', lines: [line('a', { left: 0 })] })
   expect([isRefundable(sent), isCancellable(sent), unsent(sent)]).toEqual([true, false, 0])
-  const open = order({ status: 'PENDING_PAYMENT', capturedTotal: usd(0) })
+  const open = order({ status: 'PENDING_PAYMENT', refundableTotal: usd(0) })
   expect([isRefundable(open), isCancellable(open), unsent(open)]).toEqual([false, true, 0])
 })
 

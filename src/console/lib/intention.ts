@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { newKey } from './api.ts'
-import { type Once, once } from './once.ts'
+import { type Once, once, type Sent } from './once.ts'
 
 /** Of every page, for as long as this one is open. */
-const undecided = new Map<string, string>()
+const undecided = new Map<string, Sent>()
 
 /** For a form that creates or moves something: see `once`. */
 export function useIntention(): Once {

@@ -318,15 +318,29 @@ export function refundable(
   }
 }
 
+/** Orders of which money may go back by request: those that were confirmed, and not cancelled. */
+const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'COMPLETED']
+export const isRefundable = ({ status }: Pick<Order, 'status'>): boolean => refundableStatuses.includes(status)
+
+const amountOf = ({ captured, cards }: ReturnType<typeof refundable>): number =>
+  captured + cards.reduce((sum, { amount }) => sum + amount, 0)
+
+/** All that can still go back of an order by request, in minor units: refunds that are under way count as gone. */
+export const refundableTotal = (
+  order: Pick<Order, 'status' | 'capturedTotal'>,
+  cards: readonly OrderGiftCard[],
+  before: Parameters<typeof refundable>[2],
+): number => (isRefundable(order) ? Math.max(0, amountOf(refundable(order, cards, before))) : 0)
+
 /**
  * Splits a refund: first what was captured, then the gift cards, the last in the order of their ids first.
  * @param asked minor units; undefined: everything that is left
  * @returns undefined when there is not that much left
  */
 export function refundParts(left: ReturnType<typeof refundable>, asked: number | undefined): RefundParts | undefined {
-  const onCards = left.cards.reduce((sum, { amount }) => sum + amount, 0)
-  const wanted = asked ?? left.captured + onCards
-  if (wanted > left.captured + onCards) return undefined
+  const all = amountOf(left)
+  const wanted = asked ?? all
+  if (wanted > all) return undefined
   const amount = Math.min(wanted, left.captured)
   const giftCards: GiftCardShare[] = []
   let rest = wanted - amount

@@ -132,6 +132,11 @@ export const OrderRecord = t.Object(
       'amountDue',
     ),
     ...fieldsOf(MoneySchema, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
+    refundableTotal: t.Optional(
+      t.Object(MoneySchema.properties, {
+        description: `What can still go back by a refund, to gift cards too; refunds that are under way count as gone. ${missing}`,
+      }),
+    ),
     fxToUsd: nullable(t.String({ description: 'US dollars for one major unit on the day of confirmation, as a decimal number' })),
     discounts: t.Array(CountedDiscount, { description: 'Those that counted, as they were then' }),
     giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema, refunded: MoneySchema })),
@@ -206,6 +211,12 @@ export const RefundBody = t.Object(
       ),
     ),
     all: t.Optional(t.Literal(true, { description: 'All that is left, shipping too' })),
+    refundableTotal: t.Optional(
+      t.Object(
+        { amount: integer({ minimum: 0, maximum: amountMax, description: 'Minor units' }), currency: MoneySchema.properties.currency },
+        { description: 'The order’s, as it was seen: where it is another by now, 409, and nothing goes back' },
+      ),
+    ),
     reason,
   },
   { description: 'Exactly one of `amount`, `lines` and `all`' },

@@ -4,7 +4,7 @@ import { isFree, noLease } from '../../core/leases.ts'
 import { dayMs } from '../../lib/day.ts'
 import { audit, audited } from '../audit/index.ts'
 import { canBeAsked, capturedPayment } from '../payment/index.ts'
-import { type OrderStatus, type Refund, refundable, refundParts } from './domain.ts'
+import { isRefundable, type Refund, refundable, refundableTotal, refundParts } from './domain.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 import { cancelAtOnce, noteMoved } from './refund-books.ts'
@@ -12,14 +12,13 @@ import { type Asked, amountAsked, isOf, linesBack } from './refund-parts.ts'
 import { beginMoneyBack } from './refunds.ts'
 import { type RefundView, refundView } from './view.ts'
 
-/** Orders of which money may go back by request: those that were confirmed, and not cancelled. */
-const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'COMPLETED']
-
 export type RefundRequest = {
   shopId: string
   orderId: string
   asked: Asked
   reason: string | undefined
+  /** What could still go back as whoever asks saw it, in minor units: where it is another by now, nothing does. Undefined: whatever it is. */
+  seen?: number | undefined
   /** The same request sent again goes on with the same refund. */
   attemptKey: string
   actor: Actor
@@ -48,7 +47,7 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     }
     if (purpose === 'CANCEL' && order.fulfilmentStatus !== 'UNFULFILLED')
       throw new AppError('CONFLICT', 'An order of which something was sent cannot be cancelled: refund what is left')
-    const allowed = purpose === 'CANCEL' ? order.status === 'CONFIRMED' : refundableStatuses.includes(order.status)
+    const allowed = purpose === 'CANCEL' ? order.status === 'CONFIRMED' : isRefundable(order)
     if (!allowed)
       throw new AppError('CONFLICT', `An order that is ${order.status} cannot be ${purpose === 'CANCEL' ? 'cancelled' : 'refunded'}`)
     if (before.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
@@ -56,8 +55,12 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     if (purpose === 'CANCEL' && before.some(({ status }) => status === 'PENDING'))
       throw new AppError('CONFLICT', 'A refund of the order is still under way')
     const { asked } = request
+    const cards = await store.giftCards(order.id, tx)
+    const total = refundableTotal(order, cards, before)
+    if (request.seen !== undefined && request.seen !== total)
+      throw new AppError('CONFLICT', `refundableTotal (body): ${total} by now, in minor units, and not ${request.seen}`)
     const lines = 'lines' in asked ? linesBack(await store.lines(order.id, tx), before, asked.lines) : []
-    const parts = refundParts(refundable(order, await store.giftCards(order.id, tx), before), amountAsked(asked, lines))
+    const parts = refundParts(refundable(order, cards, before), amountAsked(asked, lines))
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
     // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
     if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))

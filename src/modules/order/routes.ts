@@ -85,11 +85,11 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     )
     .post(
       '/v2/orders/:id/refunds',
-      ({ params, body: { amount, lines, all, reason }, shop, actor, once }) =>
+      ({ params, body: { reason, ...body }, shop, actor, once }) =>
         once(
           201,
           (_, { key: attemptKey }) =>
-            refundOrder(deps, { shopId: shop.id, orderId: params.id, actor, attemptKey, amount, lines, all, reason: reason ?? undefined }),
+            refundOrder(deps, { ...body, shopId: shop.id, orderId: params.id, actor, attemptKey, reason: reason ?? undefined }),
           { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
@@ -101,7 +101,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Refund an order',
           description:
-            'Exactly one of `amount`, `lines` and `all` says what goes back; none of them, or several, is 400. Of a line it is the share of what was paid for it, with the tax that came on top and without shipping, rounded half-even over all refunds of the line together: the last unit takes the rest. More units than are left of a line, or more money than is left of the order, is 409. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells. What a processor cannot send back is answered as `MANUAL` (pay it by hand, and say so by `…/settled`), and what the shopper has to fetch as `CLAIMABLE`, with `claimUrl`.',
+            'Exactly one of `amount`, `lines` and `all` says what goes back; none of them, or several, is 400. Of a line it is the share of what was paid for it, with the tax that came on top and without shipping, rounded half-even over all refunds of the line together: the last unit takes the rest. More units than are left of a line, or more money than is left of the order, is 409; so is any other `refundableTotal` than the order’s, where one is said: of two who refund at once by what they see, one does. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells. What a processor cannot send back is answered as `MANUAL` (pay it by hand, and say so by `…/settled`), and what the shopper has to fetch as `CLAIMABLE`, with `claimUrl`.',
         },
       },
     )

@@ -95,21 +95,22 @@ export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilte
  */
 export async function refundOrder(
   deps: OrderDeps,
-  { amount, lines, all, ...request }: Omit<RefundRequest, 'asked'> & RefundInput,
+  { amount, lines, all, refundableTotal: seen, ...request }: Omit<RefundRequest, 'asked' | 'seen'> & RefundInput,
 ): Promise<RefundView> {
   const asked = askedOf({ amount, lines, all })
   const { currency } = await ownOrder(deps, request)
-  if (amount && amount.currency !== currency) throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
-  const { refund, isNew } = await beginRefund(deps, { ...request, asked }, 'REFUND')
+  for (const [name, money] of Object.entries({ amount, refundableTotal: seen }))
+    if (money && money.currency !== currency) throw new AppError('INVALID', `${name}.currency (body): not the currency of the order`)
+  const { refund, isNew } = await beginRefund(deps, { ...request, asked, seen: seen?.amount }, 'REFUND')
   return refundView(await settleRefund(deps, refund.id, requestDrive(deps, request.attemptKey), { isNew }))
 }
 
-/** What a request says that it wants back: one of these. */
-export type RefundInput = Optional<{ amount: Money; lines: Unsure<AskedLine, 'restock'>[]; all: true }>
+/** What a request says that it wants back: one of the first three. */
+export type RefundInput = Optional<{ amount: Money; lines: Unsure<AskedLine, 'restock'>[]; all: true; refundableTotal: Money }>
 type Unsure<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
 
 /** A word left out, or mistyped, must not give a whole order back. */
-function askedOf({ amount, lines, all }: RefundInput): Asked {
+function askedOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): Asked {
   const said = [amount, lines, all].filter((one) => one !== undefined)
   if (said.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
   if (amount) return { amount: amount.amount }

@@ -11,6 +11,7 @@ import {
   type OrderLine,
   type OrderNote,
   type Refund,
+  refundableTotal,
   unitsOf,
 } from './domain.ts'
 
@@ -50,6 +51,7 @@ export function orderView(
     })),
     ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'giftCardTotal', 'total', 'amountDue'),
     ...moneyOf(order, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
+    refundableTotal: { amount: refundableTotal(order, giftCards, back), currency },
     fxToUsd: order.fxToUsd,
     discounts: order.discounts.map((discount) => orderDiscountView(discount, currency)),
     giftCards: giftCards.map(({ giftCardId: id, last4, amount, refunded }) => ({

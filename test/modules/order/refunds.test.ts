@@ -160,6 +160,45 @@ test('refunds of lines at once give back no unit twice', async () => {
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
+test('of refunds at once by what their people saw one is made; the others give nothing back, and are made once they have seen it', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  const { total, refundableTotal } = await shop.order(id)
+  expect(refundableTotal).toEqual(total)
+  const body = { amount: shop.usd(300), refundableTotal }
+  const answers = await Promise.all(Array.from({ length: 5 }, (_, nth) => shop.refund(id, body, `at-once-${nth}`)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
+  const left = total.amount - 300
+  for (const { status, body } of answers)
+    if (status === 409) expect(body.message).toBe(`refundableTotal (body): ${left} by now, in minor units, and not ${total.amount}`)
+  expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(300), refundableTotal: shop.usd(left) })
+  // Made once, it is answered again, whatever is left by then.
+  const made = answers.findIndex(({ status }) => status === 201)
+  expect((await shop.refund(id, body, `at-once-${made}`)).body.id).toBe(answers[made]?.body.id)
+  expect((await shop.refund(id, { ...body, refundableTotal: { amount: left, currency: 'EUR' } }, 'euros')).status).toBe(400)
+  expect((await shop.refund(id, { ...body, refundableTotal: left }, 'bare')).status).toBe(400)
+  ok(await shop.refund(id, { all: true, refundableTotal: shop.usd(left) }, 'all'), 201)
+  expect(await shop.order(id)).toMatchObject({ refundedTotal: total, refundableTotal: shop.usd(0) })
+})
+
+test('what can still go back is told by the order: gift cards too, and not what is on its way', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const card = await shop.giftCard(300)
+  const cartId = await shop.cart({})
+  ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+  changeProcessor(app, () => ({
+    refund: async () => {
+      throw lost()
+    },
+  }))
+  const { id, total } = ok(await shop.checkout(cartId)).body.order
+  expect((await shop.order(id)).refundableTotal).toEqual(total)
+  const refund = ok(await shop.refund(id, { amount: shop.usd(100) }), 201).body
+  expect([refund.status, (await shop.order(id)).refundableTotal]).toEqual(['PENDING', shop.usd(total.amount - 100)])
+})
+
 test('a refund of lines that comes to nothing brings the goods back and tells of no money', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 1 })

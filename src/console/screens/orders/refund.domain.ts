@@ -27,11 +27,8 @@ export function leftOf(order: Order): Left {
   }
 }
 
-/** All that can still go back of it. */
-export function restOf(order: Order): number {
-  const { captured, onCards } = leftOf(order)
-  return captured + onCards
-}
+/** All that can still go back of it, as souk says. */
+export const restOf = ({ refundableTotal }: Pick<Order, 'refundableTotal'>): number => refundableTotal?.amount ?? 0
 
 /** How many of a line were not refunded yet. */
 export const unitsLeft = (order: Order, { id, quantity }: Line): number =>
@@ -112,9 +109,7 @@ export function bodyOf(asked: Exclude<Asked, { way: 'nothing' }>, reason: string
 }
 
 /** Whether an order may be refunded at all, and anything is left of it. */
-export function isRefundable(order: Order): boolean {
-  return ['CONFIRMED', 'FULFILLED', 'COMPLETED'].includes(order.status) && restOf(order) > 0
-}
+export const isRefundable = (order: Pick<Order, 'refundableTotal'>): boolean => restOf(order) > 0
 /** Whether it may be called off: what was sent is refunded instead. */
 export const isCancellable = ({ status, fulfilmentStatus }: Order): boolean =>
   status === 'PENDING_PAYMENT' || (status === 'CONFIRMED' && fulfilmentStatus === 'UNFULFILLED')

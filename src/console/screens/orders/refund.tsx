@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ok } from '../../lib/api.ts'
+import { api, ok, Refused, type Schema } from '../../lib/api.ts'
 import { money, moneyText, number, parseMoney } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
 import { notify } from '../../lib/notices.ts'
@@ -50,32 +50,54 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
   const [left, setLeft] = useState(() => restOf(of))
   const isSending = useSignal(false)
   const meanwhile = isSending.value ? 0 : left - restOf(of)
-  /** Whether it is still meant, where others have refunded since: what is there now is read, since no event may have told of it yet. */
-  async function isMeant(): Promise<boolean> {
-    const now = await ok(api.GET('/v2/orders/{id}', { params: { path: { id: of.id } } }))
-    const theirs = left - restOf(now)
-    if (theirs <= 0) return true
+  const inOrder = (amount: number) => money({ amount, currency: of.currency })
+  /** Whether it is still meant, where others have refunded since, or a refund of before has failed. */
+  async function isMeant(now: Order, seen: number): Promise<boolean> {
+    const theirs = seen - restOf(now)
     const then = previewOf(now, asked)
     if (then.problem) throw new Error(problemText(then, now))
-    const isSure = await confirm({
+    // From here on that is what is seen.
+    setLeft(restOf(now))
+    if (theirs < 0) return then.total === preview.total
+    return confirm({
       title: w('refundedMeanwhile', { amount: inOrder(theirs) }),
       body: <p>{w('refundBoth')}</p>,
       action: w('refundNow', { amount: inOrder(then.total) }),
       danger: true,
     })
-    setLeft(restOf(now))
-    return isSure
   }
-  const inOrder = (amount: number) => money({ amount, currency: of.currency })
+  /** Of two who refund at once by what they see souk lets one, and the other is asked. */
+  async function send(body: ReturnType<typeof bodyOf>, left: number): Promise<Schema<'Refund'> | undefined> {
+    const path = { id: of.id }
+    let seen = left
+    try {
+      return await once(
+        body,
+        (key, amount) => {
+          seen = amount
+          const refundableTotal = { amount, currency: of.currency }
+          return ok(
+            api.POST('/v2/orders/{id}/refunds', {
+              params: { path, header: { 'idempotency-key': key } },
+              body: { ...body, refundableTotal },
+            }),
+          )
+        },
+        left,
+      )
+    } catch (error) {
+      if (!(error instanceof Refused && error.status === 409)) throw error
+      const now = await ok(api.GET('/v2/orders/{id}', { params: { path } }))
+      if (restOf(now) === seen) throw error
+      return (await isMeant(now, seen)) ? send(body, restOf(now)) : undefined
+    }
+  }
   async function refund(): Promise<void> {
     if (asked.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
-    const body = bodyOf(asked, reason.value)
     isSending.value = true
     try {
-      if (!(await isMeant())) return
-      const made = await once(body, (key) =>
-        ok(api.POST('/v2/orders/{id}/refunds', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
-      )
+      const made = await send(bodyOf(asked, reason.value), left)
+      if (!made) return
       notify(w(`refund.${made.status}`, { amount: money(made.amount) }))
       await onDone()
     } finally {

@@ -1,13 +1,13 @@
 /** Follows the write-ahead log of a database that is in use, and sees that nothing of it is written over before it has been read. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogRange, type LogSum } from '../engine.ts'
-import { type Frame, follows, frameHeaderBytes, frameOf, headerOf, isSame, logHeaderBytes, sumOfFrame } from './log.ts'
+import { follows, isSame } from './log.ts'
+import { frameBytes, type Position, readFrames, readHeader, sumAt } from './log-file.ts'
 import { packed } from './packing.ts'
 
 export type LogTail = ReturnType<typeof openTail>
 
-type Position = { readonly header: LogHeader | undefined; readonly frame: number; readonly sum: LogSum }
 /** Read before it was asked for, so that the log may begin anew. */
 type Carried = { readonly range: LogRange; readonly pieces: readonly (() => Uint8Array)[] }
 
@@ -21,7 +21,6 @@ export type TailOptions = {
   lockedMaxBytes?: number
 }
 
-const pieceFrames = 256
 /** Half of what has the writer itself move the log into the file: that seldom comes to it. */
 const foldFramesByDefault = 2_000
 const setAsideMaxByDefault = 64 * 1024 * 1024
@@ -306,8 +305,6 @@ function later(piece: Uint8Array): () => Uint8Array {
   return () => packed(copy)
 }
 
-const frameBytes = ({ pageSize }: Pick<LogHeader, 'pageSize'>) => frameHeaderBytes + pageSize
-
 const isSameLog = (one: LogHeader, other: LogHeader) => one.salt1 === other.salt1 && one.salt2 === other.salt2
 
 function connect(file: string, readonly: boolean): Sqlite {
@@ -358,18 +355,6 @@ export function markOf(file: string): string {
 /** Whether the file system tells times exactly enough: of one that tells whole seconds, two writes may bear the same. */
 const toNanoseconds = (file: string): boolean => statSync(file, { bigint: true }).mtimeNs % 1_000_000_000n !== 0n
 
-/** What the checksums come to after so many frames, as the last of them says. @throws LogBroken */
-function sumAt(path: string, header: LogHeader, frames: number): LogSum {
-  if (frames === 0) return header.sum
-  const sum = withFile(path, (descriptor) => {
-    const bytes = Buffer.allocUnsafeSlow(frameHeaderBytes)
-    const at = logHeaderBytes + (frames - 1) * frameBytes(header)
-    return readSync(descriptor, bytes, 0, frameHeaderBytes, at) === frameHeaderBytes ? sumOfFrame(bytes) : undefined
-  })
-  if (!sum) throw new LogBroken('the log is cut off')
-  return sum
-}
-
 /** Takes a lock; false where it cannot be had now. */
 function isLocked(connection: Sqlite, take: (connection: Sqlite) => void): boolean {
   try {
@@ -379,56 +364,5 @@ function isLocked(connection: Sqlite, take: (connection: Sqlite) => void): boole
     if (connection.inTransaction) connection.run('ROLLBACK')
     if (engineErrorCode(error)?.startsWith('SQLITE_BUSY')) return false
     throw error
-  }
-}
-
-function readHeader(path: string): LogHeader | undefined {
-  return withFile(path, (descriptor) => {
-    const bytes = Buffer.allocUnsafeSlow(logHeaderBytes)
-    return readSync(descriptor, bytes, 0, logHeaderBytes, 0) === logHeaderBytes ? headerOf(bytes) : undefined
-  })
-}
-
-function withFile<T>(path: string, use: (descriptor: number) => T): T | undefined {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, 'r')
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ENOENT') return undefined
-    throw error
-  }
-  try {
-    return use(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-/** Reads the frames of a range and holds each against the one before. Returns where it ends. */
-function* readFrames(path: string, { header, from, to, sum }: LogRange): Generator<Uint8Array, Position> {
-  const size = frameBytes(header)
-  const descriptor = openSync(path, 'r')
-  try {
-    if (fstatSync(descriptor).size < logHeaderBytes + to * size) throw new LogBroken('the log is cut off')
-    const buffer = Buffer.allocUnsafeSlow(Math.min(pieceFrames, to - from) * size)
-    let frame: Frame | undefined
-    let before = sum
-    for (let at = from; at < to; ) {
-      const count = Math.min(pieceFrames, to - at)
-      const piece = buffer.subarray(0, count * size)
-      if (readSync(descriptor, piece, 0, piece.length, logHeaderBytes + at * size) !== piece.length)
-        throw new LogBroken('the log is cut off')
-      for (let nth = 0; nth < count; nth++) {
-        frame = frameOf(piece.subarray(nth * size, (nth + 1) * size), header, before)
-        if (!frame) throw new LogBroken('a frame of the log is damaged')
-        before = frame.sum
-      }
-      at += count
-      yield piece
-    }
-    if (!frame || frame.pagesAfter === 0) throw new LogBroken('the log ends within a commit')
-    return { header, frame: to, sum: before }
-  } finally {
-    closeSync(descriptor)
   }
 }

@@ -1,0 +1,76 @@
+/** The write-ahead log as a plain file: no lock of SQLite's is on it. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { LogBroken, type LogHeader, type LogRange, type LogSum } from '../engine.ts'
+import { type Frame, frameHeaderBytes, frameOf, headerOf, logHeaderBytes, sumOfFrame } from './log.ts'
+
+/** Where one has read to: so many frames of a life of the log, and what their checksums come to. */
+export type Position = { readonly header: LogHeader | undefined; readonly frame: number; readonly sum: LogSum }
+
+const pieceFrames = 256
+
+/** Of a frame in the file, with the page that it holds. */
+export const frameBytes = ({ pageSize }: Pick<LogHeader, 'pageSize'>) => frameHeaderBytes + pageSize
+
+/** What the checksums come to after so many frames, as the last of them says. @throws LogBroken */
+export function sumAt(path: string, header: LogHeader, frames: number): LogSum {
+  if (frames === 0) return header.sum
+  const sum = withFile(path, (descriptor) => {
+    const bytes = Buffer.allocUnsafeSlow(frameHeaderBytes)
+    const at = logHeaderBytes + (frames - 1) * frameBytes(header)
+    return readSync(descriptor, bytes, 0, frameHeaderBytes, at) === frameHeaderBytes ? sumOfFrame(bytes) : undefined
+  })
+  if (!sum) throw new LogBroken('the log is cut off')
+  return sum
+}
+
+/** The header of the log; undefined where there is none, or no whole one. */
+export function readHeader(path: string): LogHeader | undefined {
+  return withFile(path, (descriptor) => {
+    const bytes = Buffer.allocUnsafeSlow(logHeaderBytes)
+    return readSync(descriptor, bytes, 0, logHeaderBytes, 0) === logHeaderBytes ? headerOf(bytes) : undefined
+  })
+}
+
+function withFile<T>(path: string, use: (descriptor: number) => T): T | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, 'r')
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    return use(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Reads the frames of a range and holds each against the one before. Returns where it ends. @throws LogBroken */
+export function* readFrames(path: string, { header, from, to, sum }: LogRange): Generator<Uint8Array, Position> {
+  const size = frameBytes(header)
+  const descriptor = openSync(path, 'r')
+  try {
+    if (fstatSync(descriptor).size < logHeaderBytes + to * size) throw new LogBroken('the log is cut off')
+    const buffer = Buffer.allocUnsafeSlow(Math.min(pieceFrames, to - from) * size)
+    let frame: Frame | undefined
+    let before = sum
+    for (let at = from; at < to; ) {
+      const count = Math.min(pieceFrames, to - at)
+      const piece = buffer.subarray(0, count * size)
+      if (readSync(descriptor, piece, 0, piece.length, logHeaderBytes + at * size) !== piece.length)
+        throw new LogBroken('the log is cut off')
+      for (let nth = 0; nth < count; nth++) {
+        frame = frameOf(piece.subarray(nth * size, (nth + 1) * size), header, before)
+        if (!frame) throw new LogBroken('a frame of the log is damaged')
+        before = frame.sum
+      }
+      at += count
+      yield piece
+    }
+    if (!frame || frame.pagesAfter === 0) throw new LogBroken('the log ends within a commit')
+    return { header, frame: to, sum: before }
+  } finally {
+    closeSync(descriptor)
+  }
+}

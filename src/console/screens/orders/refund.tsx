@@ -52,13 +52,15 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
   const meanwhile = isSending.value ? 0 : left - restOf(of)
   const inOrder = (amount: number) => money({ amount, currency: of.currency })
   /** Whether it is still meant, where others have refunded since, or a refund of before has failed. */
-  async function isMeant(now: Order, seen: number): Promise<boolean> {
+  async function isMeant(now: Order, seen: number, refused: Refused): Promise<boolean> {
     const theirs = seen - restOf(now)
     const then = previewOf(now, asked)
     if (then.problem) throw new Error(problemText(then, now))
     // From here on that is what is seen.
     setLeft(restOf(now))
-    if (theirs < 0) return then.total === preview.total
+    // More is left than was shown, since a refund failed: all of that is another amount.
+    if (theirs < 0 && then.total !== preview.total) throw refused
+    if (theirs < 0) return true
     return confirm({
       title: w('refundedMeanwhile', { amount: inOrder(theirs) }),
       body: <p>{w('refundBoth')}</p>,
@@ -86,10 +88,11 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
         left,
       )
     } catch (error) {
-      if (!(error instanceof Refused && error.status === 409)) throw error
+      // One that is still under way by its key says when to ask again.
+      if (!(error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
       const now = await ok(api.GET('/v2/orders/{id}', { params: { path } }))
       if (restOf(now) === seen) throw error
-      return (await isMeant(now, seen)) ? send(body, restOf(now)) : undefined
+      return (await isMeant(now, seen, error)) ? send(body, restOf(now)) : undefined
     }
   }
   async function refund(): Promise<void> {

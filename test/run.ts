@@ -58,7 +58,7 @@ try {
   }
   const tests = Bun.spawn(
     [
-      ...[process.execPath, 'test', `--parallel=${workers}`, '--no-isolate', '--timeout', '300000'],
+      ...[process.execPath, 'test', `--parallel=${workers}`, '--no-isolate', '--timeout', '900000'],
       ...['--timings', onPostgres ? 'test/timings.postgres.json' : 'test/timings.json'],
       ...leftOut.flatMap((file) => ['--path-ignore-patterns', file]),
       ...given,

@@ -205,7 +205,7 @@ test('a bundle waits once for database servers that do not answer, and leaves no
   expect(bundle.database.failed).toMatch(/database server does not answer/)
   expect(bundle.files.dataDir).toBeArray()
   expect([existsSync(`${file}.${gone.pid}.tmp`), existsSync(`${file}.${process.pid}.tmp`)]).toEqual([false, true])
-}, 60_000)
+}, 900_000)
 
 test('a bundle takes its name also where a file can have no second one, and never the name of another', () => {
   const dir = temporaryDir()

@@ -259,7 +259,7 @@ test("whatever is bought, refunded, cancelled and proven at once, a customer's n
     ),
     { numRuns: 8 },
   )
-}, 300_000)
+}, 900_000)
 
 /** Past the mail, which is none of this test's business. */
 async function tokenFor(app: TestApp, { id: subjectId, email }: Customer, shopId: string): Promise<string> {

@@ -31,6 +31,12 @@ describe('what is to happen once', () => {
     expect(keys).toEqual(['key-1', 'key-2', 'key-3', 'key-4', 'key-5'])
   })
 
+  test('is the same after a login, or a refusal that says nothing of what was sent before', async () => {
+    const { keys, sent } = form()
+    for (const error of [unanswered(), refused(401), refused(403), refused(429), refused(400), undefined]) await sent({ all: true }, error)
+    expect(keys).toEqual(Array(6).fill('key-1'))
+  })
+
   test('is something else with another body', async () => {
     const { keys, sent } = form()
     await sent({ amount: 1 }, unanswered())
@@ -43,6 +49,7 @@ describe('what is to happen once', () => {
     let nth = 0
     const send = once(() => `key-${++nth}`)
     const sent: unknown[] = []
+    expect(send.undecided({ amount: 10 })).toBeUndefined()
     for (const [seen, error] of [
       [100, unanswered()],
       [90, refused(409)],

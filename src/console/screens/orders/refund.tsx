@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
+import type { Money } from '../../lib/amounts.ts'
 import { api, ok, Refused, type Schema } from '../../lib/api.ts'
 import { money, moneyText, number, parseMoney } from '../../lib/format.ts'
 import { useIntention } from '../../lib/intention.ts'
@@ -18,6 +19,8 @@ import { useUnits } from './units.ts'
 import { w } from './words.ts'
 
 const ways: readonly Way[] = ['lines', 'amount', 'all']
+
+type Asking = ReturnType<typeof bodyOf> & { readonly refundableTotal: Money }
 
 /** Gives money back: of some lines, an amount, or all; with what comes of it before it is done. */
 export function RefundDialog({ of, onClose, onDone }: Doing) {
@@ -50,6 +53,8 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
   const [left, setLeft] = useState(() => restOf(of))
   const isSending = useSignal(false)
   const meanwhile = isSending.value ? 0 : left - restOf(of)
+  /** By this a refund is known as the same. */
+  const typedNow = [way.value, units.typed(), restock.value, amount.value, reason.value]
   const inOrder = (amount: number) => money({ amount, currency: of.currency })
   /** Whether it is still meant, where others have refunded since, or a refund of before has failed. */
   async function isMeant(now: Order, seen: number, refused: Refused): Promise<boolean> {
@@ -69,37 +74,39 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
     })
   }
   /** Of two who refund at once by what they see souk lets one, and the other is asked. */
-  async function send(body: ReturnType<typeof bodyOf>, left: number): Promise<Schema<'Refund'> | undefined> {
+  async function send(begun: Asking): Promise<Schema<'Refund'> | undefined> {
     const path = { id: of.id }
-    let seen = left
+    let sent = begun
     try {
       return await once(
-        body,
-        (key, amount) => {
-          seen = amount
-          const refundableTotal = { amount, currency: of.currency }
-          return ok(
-            api.POST('/v2/orders/{id}/refunds', {
-              params: { path, header: { 'idempotency-key': key } },
-              body: { ...body, refundableTotal },
-            }),
-          )
+        typedNow,
+        (key, body) => {
+          sent = body
+          return ok(api.POST('/v2/orders/{id}/refunds', { params: { path, header: { 'idempotency-key': key } }, body }))
         },
-        left,
+        begun,
       )
     } catch (error) {
       // One that is still under way by its key says when to ask again.
       if (!(error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
       const now = await ok(api.GET('/v2/orders/{id}', { params: { path } }))
+      const seen = sent.refundableTotal.amount
       if (restOf(now) === seen) throw error
-      return (await isMeant(now, seen, error)) ? send(body, restOf(now)) : undefined
+      return (await isMeant(now, seen, error))
+        ? send({ ...sent, refundableTotal: { ...sent.refundableTotal, amount: restOf(now) } })
+        : undefined
     }
   }
-  async function refund(): Promise<void> {
+  function asking(): Asking {
     if (asked.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
+    return { ...bodyOf(asked, reason.value), refundableTotal: { amount: left, currency: of.currency } }
+  }
+  async function refund(): Promise<void> {
+    // Where nobody knows what became of it, less may be left by now than was asked for.
+    const begun = (once.undecided(typedNow) as Asking | undefined) ?? asking()
     isSending.value = true
     try {
-      const made = await send(bodyOf(asked, reason.value), left)
+      const made = await send(begun)
       if (!made) return
       notify(w(`refund.${made.status}`, { amount: money(made.amount) }))
       await onDone()

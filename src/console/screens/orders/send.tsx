@@ -13,6 +13,8 @@ import { parcelOf, unitsIn } from './sending.domain.ts'
 import { useUnits } from './units.ts'
 import { w } from './words.ts'
 
+type Parcel = NonNullable<ReturnType<typeof parcelOf>>
+
 /** Notes what was sent: all that is left, unless one says less. */
 export function SendDialog({ of, onClose, onDone }: Doing) {
   const left = of.lines.filter(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity > 0)
@@ -22,20 +24,28 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
   const once = useIntention()
   const typed = left.map((line) => ({ line, n: unitsIn(units.of(line).value, line.unfulfilledQuantity ?? 0) }))
   const isWrong = typed.some(({ n }) => n === undefined)
-  async function send(): Promise<void> {
+  function typedParcel(): Parcel {
     if (isWrong) throw new Error(w('quantityWrong'))
     const parcel = parcelOf(of, Object.fromEntries(typed.map(({ line, n = 0 }) => [line.id, n])), {
       trackingNumber: trackingNumber.value,
       carrier: carrier.value,
     })
     if (!parcel) throw new Error(w('parcelEmpty'))
-    await once(parcel, (key) =>
-      ok(
-        api.POST('/v2/orders/{id}/fulfilments', {
-          params: { path: { id: of.id }, header: { 'idempotency-key': key } },
-          body: parcel,
-        }),
-      ),
+    return parcel
+  }
+  async function send(): Promise<void> {
+    // Where nobody knows what became of it, less may be left by now than was sent.
+    const what = [units.typed(), trackingNumber.value, carrier.value]
+    await once(
+      what,
+      (key, body) =>
+        ok(
+          api.POST('/v2/orders/{id}/fulfilments', {
+            params: { path: { id: of.id }, header: { 'idempotency-key': key } },
+            body,
+          }),
+        ),
+      (once.undecided(what) as Parcel | undefined) ?? typedParcel(),
     )
     notify(w('sent'))
     await onDone()

@@ -13,5 +13,10 @@ export function useUnits<Line extends { readonly id: string }>(lines: readonly L
     return typed
   }
   for (const line of lines) of(line)
-  return { of, isDirty: () => [...kept.values()].some(({ begun, typed }) => typed.value !== begun) }
+  return {
+    of,
+    /** All that stands there, also of lines that are gone by now. */
+    typed: (): Readonly<Record<string, string>> => Object.fromEntries([...kept].map(([id, { typed }]) => [id, typed.value])),
+    isDirty: () => [...kept.values()].some(({ begun, typed }) => typed.value !== begun),
+  }
 }

@@ -68,7 +68,7 @@ export default {
   sendTitle: 'Send order {number}',
   sendNow: 'Note as sent',
   sent: 'Noted as sent',
-  nothingToSend: 'Nothing is left to send: somebody was faster.',
+  nothingToSend: 'Nothing is left to send: all of it is noted as sent.',
   parcelEmpty: 'Nothing is in this parcel: give a quantity for at least one line.',
   quantityWrong: 'One quantity is no whole number, or more than is left.',
   atMost: 'A whole number, {n} at most',

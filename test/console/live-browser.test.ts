@@ -361,3 +361,21 @@ test('whoever goes to another of their shops sees how that is by now, though its
   }`)
   await visitor.text('This shop is suspended')
 })
+
+test('of many tabs of one browser three hold a stream, which leaves connections to all: each works, and shows what happens', async ({
+  open,
+  app,
+  data: { selling },
+}) => {
+  const at = `s/${selling.shop.name}/orders`
+  const first = await open({ as: selling, at })
+  const tabs = [first]
+  for (let nth = 0; nth < 7; nth++) tabs.push(await open({ beside: first, at }))
+  const streams = () => app.deps.live.figures().shop
+  expect(await untilThere(async () => streams() === 3)).toBe(true)
+  const { number } = await selling.bought()
+  for (const tab of tabs) await tab.text(`#${number}`)
+  expect(streams()).toBe(3)
+  await tabs[7]?.press('Products', { role: 'link' })
+  await tabs[7]?.heading('Products')
+})

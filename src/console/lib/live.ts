@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { accessToken, session, standing } from './session.ts'
 import { doubted, shop, shopName } from './shop.ts'
 import { readShops } from './shops.ts'
+import { streamSlot } from './stream-slot.ts'
 import { checkVersion } from './version.ts'
 
 export type Happened = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
@@ -20,6 +21,9 @@ const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /** The server says something every 15 seconds, if only that it is there: whoever hears nothing for longer knows nothing, and later asks anew. */
 const silenceMs = { doubted: 22_000, ended: 50_000 }
+
+/** So long a page that nobody looks at keeps its stream. */
+const unseenMs = 30_000
 
 /** Where the last stream was, and when (`performance.now()`): it is the same place in another one, of another shop too. */
 let place = { id: '', at: Number.NEGATIVE_INFINITY }
@@ -41,6 +45,7 @@ let isFirst = true
 function follow(path: string, shopId: string | undefined): () => void {
   let stopped = false
   let pause = firstPauseMs
+  const ended = new AbortController()
   let asking: AbortController | undefined
   let resume: (() => void) | undefined
 
@@ -111,11 +116,27 @@ function follow(path: string, shopId: string | undefined): () => void {
     })
   }
 
+  /** Until somebody looks at the page. */
+  async function looked(): Promise<void> {
+    while (!stopped && document.visibilityState === 'hidden') await paused(longestPauseMs)
+  }
+
+  /** Where nobody looks for long, another tab may have the stream: it is gone on from where it was. */
+  let leaving: ReturnType<typeof setTimeout> | undefined
+  const onLook = () => {
+    clearTimeout(leaving)
+    if (document.visibilityState === 'hidden') leaving = setTimeout(() => asking?.abort(), unseenMs)
+  }
+  document.addEventListener('visibilitychange', onLook)
+
   async function go(): Promise<void> {
     noteBeginning()
     await paused(beginsAfterMs)
     while (!stopped && standing.value === 'in') {
-      await once()
+      await looked()
+      const release = await streamSlot(ended.signal)
+      if (!stopped) await once()
+      release()
       if (stopped) return
       void checkVersion()
       await paused(pause * (0.5 + Math.random()))
@@ -125,6 +146,9 @@ function follow(path: string, shopId: string | undefined): () => void {
   void go()
   return () => {
     stopped = true
+    clearTimeout(leaving)
+    document.removeEventListener('visibilitychange', onLook)
+    ended.abort()
     asking?.abort()
     resume?.()
   }

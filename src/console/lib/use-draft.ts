@@ -56,6 +56,8 @@ export type RecordDraft<Data, Of extends object> = Omit<EditedDraft<Of>, 'saved'
   begun(): Versioned<Data>
   /** Of another version only what the form does not have is another: nothing in it would be overwritten unseen. */
   isSame(now: Data): boolean
+  /** Whether a version has in it what stood in the fields when it was sent. */
+  isAs(now: Data, sent: Of): boolean
   /** From here on this is what there is, in the fields too: somebody else's is looked at. */
   take(now: Versioned<Data>): void
   /**
@@ -77,7 +79,8 @@ export function useRecordDraft<Data extends { readonly id: string }, Of extends 
   const draft = useDraft(now.data.id, typedOf(now.data))
   const begun = useRef(now)
   if (begun.current.data.id !== now.data.id) begun.current = now
-  const isSame = (data: Data) => JSON.stringify(typedOf(data)) === JSON.stringify(typedOf(begun.current.data))
+  const isAs = (data: Data, texts: Of) => JSON.stringify(typedOf(data)) === JSON.stringify(texts)
+  const isSame = (data: Data) => isAs(data, typedOf(begun.current.data))
   function take(held: Versioned<Data>): void {
     begun.current = held
     draft.reset(typedOf(held.data))
@@ -99,6 +102,7 @@ export function useRecordDraft<Data extends { readonly id: string }, Of extends 
     },
     begun: () => begun.current,
     isSame,
+    isAs,
     take,
     saved,
   }

@@ -133,9 +133,14 @@ function guarded(screen: Screen): () => preact.JSX.Element {
   const made = () => {
     // Its own path: while another screen is on its way, this one stays as it is.
     const { path } = useRoute()
+    const isTheirs =
+      screen.area === 'net' ? isOperator.value : !screen.roles || (role.value !== undefined && screen.roles.includes(role.value))
+    // It was theirs until now, with what they typed in it.
+    const isLosing = useRef(false)
+    isLosing.current = !isTheirs && (isLosing.current || isDirty())
+    const lost = isLosing.current ? ` ${c('leaveText')}` : ''
     if (screen.area === 'shop' && !shop.value) return isLost(shopName.value) ? <Lost /> : <Missing />
-    if (screen.area === 'net' && !isOperator.value) return <NotYours text={s('operatorsOnly')} />
-    if (screen.roles && !(role.value && screen.roles.includes(role.value))) return <NotYours />
+    if (!isTheirs) return <NotYours text={`${screen.area === 'net' ? s('operatorsOnly') : c('notYoursText')}${lost}`} />
     // Another record is another page: nothing of the one before stays.
     return <Component key={path} />
   }
@@ -148,7 +153,7 @@ const Missing = () => (
     <Empty title={c('missing')} text={c('missingText')} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
   </Page>
 )
-const NotYours = ({ text = c('notYoursText') }: { text?: string }) => (
+const NotYours = ({ text }: { text: string }) => (
   <Page title={c('notYours')}>
     <Empty icon="shield" title={c('notYours')} text={text} action={<ButtonLink href="/console">{s('home')}</ButtonLink>} />
   </Page>

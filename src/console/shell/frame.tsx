@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { isDirty } from '../lib/dirty.ts'
+import { forgetDirty, isDirty } from '../lib/dirty.ts'
 import { goTo } from '../lib/go.ts'
 import { isLive } from '../lib/live.ts'
 import type { Group } from '../lib/screen.tsx'
@@ -39,6 +39,15 @@ export function screenIsThere(): void {
 
 async function leave(): Promise<void> {
   if (!isDirty() || (await askToLeave())) await logOut()
+}
+
+/** In another language the page is loaded anew: whoever stays keeps the one that is shown. */
+async function speak(choice: HTMLSelectElement): Promise<void> {
+  const tag = choice.value as Language
+  choice.value = language
+  if (isDirty() && !(await askToLeave())) return
+  forgetDirty()
+  chooseLanguage(tag)
 }
 
 export function Frame({ children }: { children: ComponentChildren }) {
@@ -124,7 +133,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </a>
           <label class="language">
             <span class="unseen">{s('language')}</span>
-            <select value={language} onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}>
+            <select value={language} onChange={({ currentTarget }) => speak(currentTarget)}>
               {Object.entries(languages).map(([tag, name]) => (
                 <option key={tag} value={tag} lang={tag}>
                   {name}

@@ -108,8 +108,9 @@ export function Form({
  * @param theirs reads what is there now
  * @param differences of the two, as names and texts
  * @param isSame whether all that this changes stands there as it was when one began: then the other version is none to ask about
+ * @param done what is there, where all that this changes stands in it as it is to be: an earlier try whose answer was lost has done it, or somebody else
  * @param removes whether `save` takes the record away
- * @returns what `save` answered; undefined when one wants to look at what is there, which `onTheirs` shows, or closes the question: then nothing
+ * @returns what `save` answered, or what `done` did; undefined when one wants to look at what is there, which `onTheirs` shows, or closes the question: then nothing
  *   was sent, and what was typed is to stay
  */
 export async function saveVersioned<Answer, Record>(
@@ -120,6 +121,7 @@ export async function saveVersioned<Answer, Record>(
     differences,
     onTheirs,
     isSame = () => false,
+    done = () => undefined,
     removes = false,
   }: {
     save: (etag: string | undefined) => Promise<Answer>
@@ -127,6 +129,7 @@ export async function saveVersioned<Answer, Record>(
     differences: (theirs: Record) => readonly (readonly [name: string, yours: string, theirs: string])[]
     onTheirs: (now: { data: Record; etag: string }) => void
     isSame?: (theirs: Record) => boolean
+    done?: (now: { data: Record; etag: string }) => Answer | undefined
     removes?: boolean
   },
 ): Promise<Answer | undefined> {
@@ -142,6 +145,8 @@ export async function saveVersioned<Answer, Record>(
         version = now.etag
         continue
       }
+      const made = now.etag === version ? undefined : done(now)
+      if (made) return made
       const rows = differences(now.data).map(([name, yours, there]) => [name, ...differing(yours, there)] as const)
       const chosen = await choose({
         title: c('conflictTitle'),
@@ -195,7 +200,7 @@ export async function saveVersioned<Answer, Record>(
 export async function saveRecord<Data, Typed extends object>(
   shown: Pick<Resource<Versioned<Data>>, 'put'>,
   etag: string,
-  draft: Pick<RecordDraft<Data, Typed>, 'now' | 'isSame' | 'take' | 'saved'> | undefined,
+  draft: Pick<RecordDraft<Data, Typed>, 'now' | 'isSame' | 'isAs' | 'take' | 'saved'> | undefined,
   how: Pick<Parameters<typeof saveVersioned<Versioned<Data>, Data>>[1], 'save' | 'theirs' | 'differences'>,
 ): Promise<boolean> {
   const sent = draft?.now()
@@ -205,7 +210,7 @@ export async function saveRecord<Data, Typed extends object>(
       draft?.take(now)
       shown.put(now)
     },
-    ...(draft && { isSame: draft.isSame }),
+    ...(draft && sent && { isSame: draft.isSame, done: (now: Versioned<Data>) => (draft.isAs(now.data, sent) ? now : undefined) }),
   })
   if (!saved) return false
   if (sent) draft?.saved(saved, sent)

@@ -30,10 +30,20 @@ export default function Backups() {
   useLive(['job.*', 'backup.*'], backups.reload)
   useLooking(isAwaited ? awaitedMs : looksMs, backups.reload)
   async function now(): Promise<void> {
-    await once('back-up', (key) =>
-      ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header: { 'idempotency-key': key } } })),
-    )
-    setAsked(held && endOf(held))
+    await once(
+      'back-up',
+      (key, before) => {
+        // Where an earlier try had asked for it, what has ended since may be the one that is waited for.
+        setAsked(before)
+        return ok(
+          api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header: { 'idempotency-key': key } } }),
+        )
+      },
+      held && endOf(held),
+    ).catch((error: unknown) => {
+      setAsked(undefined)
+      throw error
+    })
     notify(w('asked'))
     await backups.reload()
   }

@@ -55,6 +55,7 @@ export function Loan({ held, onSaved }: { held: Held; onSaved: (now: Held) => vo
         onSaved(now)
       },
       isSame: draft.isSame,
+      done: (now) => (draft.isAs(now.data, typed) ? now : undefined),
     })
     if (!saved) return
     draft.saved(saved, typed)

@@ -112,6 +112,7 @@ function Known({ id }: { id: string }) {
         versioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
       theirs: read,
       differences: (now) => [[c('status'), stateName(status), stateName(now.status)]],
+      done: (now) => (now.data.status === status ? now : undefined),
       onTheirs: methodology.put,
     })
     if (saved) methodology.put(saved)

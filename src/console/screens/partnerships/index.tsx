@@ -91,6 +91,7 @@ function Editor({ of, held }: { of: Held; held: Resource<Held> }) {
           processor: processorName,
           shop: (id) => (there.shops.get(id) ?? known.get(id))?.text ?? id,
         }),
+      done: ({ data: { data, etag } }) => (JSON.stringify(data.data) === JSON.stringify(body.data) ? { data, etag } : undefined),
       onTheirs: ({ data }) => show(data),
     })
     if (!saved) return

@@ -52,16 +52,18 @@ function Settings({ held, resource }: { held: Held; resource: Resource<Held> }) 
   const draft = useDraft('', textsOfMail(held.data))
   async function save(): Promise<void> {
     const typed = draft.now()
+    const differences = (theirs: Settings): readonly (readonly [string, string, string])[] => {
+      const there = shown(textsOfMail(theirs))
+      return shown(typed).flatMap(([name, yours], at) => {
+        const other = there[at]?.[1] ?? ''
+        return yours === other ? [] : [[name, yours, other] as const]
+      })
+    }
     const saved = await saveVersioned(held.etag, {
       save: (version) => versioned<Settings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
       theirs: () => read(),
-      differences: (theirs) => {
-        const there = shown(textsOfMail(theirs))
-        return shown(typed).flatMap(([name, yours], at) => {
-          const other = there[at]?.[1] ?? ''
-          return yours === other ? [] : [[name, yours, other] as const]
-        })
-      },
+      differences,
+      done: (now) => (differences(now.data).length === 0 ? now : undefined),
       onTheirs(now) {
         resource.put(now)
         draft.reset(textsOfMail(now.data))

@@ -76,14 +76,16 @@ function MethodsForm({ held: { data, etag }, resource, onSaved }: { held: Held; 
     fill(draft, textsOfMethods(now.data))
   }
   async function save(): Promise<void> {
+    const differences = (theirs: Methods): readonly (readonly [string, string, string])[] => {
+      const there = textsOfMethods(theirs)
+      const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== there[name])
+      return names.map((name) => [w(name), said(name, typed), said(name, there)])
+    }
     const saved = await saveVersioned(etag, {
       save: (version) => versioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(version) }, body })),
       theirs: () => read(),
-      differences: (theirs) => {
-        const there = textsOfMethods(theirs)
-        const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== there[name])
-        return names.map((name) => [w(name), said(name, typed), said(name, there)])
-      },
+      differences,
+      done: (now) => (differences(now.data).length === 0 ? now : undefined),
       onTheirs: show,
     })
     if (!saved) return

@@ -15,7 +15,7 @@ import { Empty, Loaded, Page, Section } from '../../ui/page.tsx'
 import { type Rows, saveRows } from '../settings/rows.ts'
 import { costsOf, whereOf } from './describe.ts'
 import { MethodForm } from './edit.tsx'
-import { inOrder, type Method, withMethod } from './methods.domain.ts'
+import { inOrder, isSameList, type Method, withMethod } from './methods.domain.ts'
 import { Preview } from './preview.tsx'
 import { w } from './words.ts'
 
@@ -74,6 +74,7 @@ function One({ code, held, resource }: { code: string | undefined; held: Held; r
     const saved = await saveRows(held, {
       ...{ change: to, put, read },
       differences: (theirs) => differences(to(theirs), theirs),
+      isDone: (theirs) => isSameList(to(theirs), theirs),
       onTheirs(now) {
         resource.put(now)
         setSeen((count) => count + 1)
@@ -118,6 +119,7 @@ function All({ held, resource }: { held: Held; resource: Resource<Held> }) {
       ...{ put, read },
       change: (list) => inOrder(list, sent ?? []),
       differences: (theirs) => differences(methods, theirs),
+      isDone: (theirs) => isSameList(inOrder(theirs, sent ?? []), theirs),
       onTheirs(now) {
         setCodes(undefined)
         resource.put(now)

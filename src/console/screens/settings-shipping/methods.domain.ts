@@ -38,6 +38,12 @@ export const newMethod: MethodTexts = {
   freeOver: '',
 }
 
+/** Whether two lists are the same, as their fields show them. A method that stands twice in one, being added once more, counts once. */
+export function isSameList(one: readonly Method[], other: readonly Method[]): boolean {
+  const textsOf = (list: readonly Method[]) => [...new Map(list.map((method) => [method.code, textsOfMethod(method)])).values()]
+  return JSON.stringify(textsOf(one)) === JSON.stringify(textsOf(other))
+}
+
 /** A method as its fields show it, in the form in which it was put. */
 export function textsOfMethod({ code, title, countries, price, zones, rates, freeOver }: Method): MethodTexts {
   if (price) return { ...newMethod, code, title, countries: countries ?? [], price: major(price) }

@@ -239,6 +239,7 @@ function ChangeRole({ held, isMe, onClose, onChanged }: Changing) {
       save: (version) => ok(api.PATCH('/shops/v2/staff/{id}', { params: { path, header: ifMatch(version) }, body: { role: role.value } })),
       theirs: () => readOne(path.id),
       differences: (theirs) => [[w('role'), stateName(role.value), stateName(theirs.role)]],
+      done: ({ data }) => (data.role === role.value ? data : undefined),
       onTheirs: (now) => {
         setThere(now)
         role.value = now.data.role

@@ -67,6 +67,7 @@ async function save(
       onTheirs()
     },
     differences: (theirs) => differences(change(theirs), theirs),
+    isDone: (theirs) => differences(change(theirs), theirs).length === 0,
   })
   if (saved) resource.put(saved)
   return saved !== undefined

@@ -7,6 +7,7 @@ export type Rows<Row> = { readonly data: { data: Row[] }; readonly etag: string 
  * Saves a change of one row. Where somebody else has saved the list meanwhile, and one says so, the change is made in theirs: their other rows
  * stay.
  * @param change makes the new list of one that is there
+ * @param isDone whether the change is made in what is there already
  * @returns undefined when one wants to look at theirs, which `onTheirs` shows
  */
 export function saveRows<Row>(
@@ -16,12 +17,14 @@ export function saveRows<Row>(
     put,
     read,
     differences,
+    isDone,
     onTheirs,
   }: {
     change: (rows: readonly Row[]) => readonly Row[]
     put: (rows: Row[], etag: string | undefined) => Promise<Rows<Row>>
     read: () => Promise<Rows<Row>>
     differences: (theirs: readonly Row[]) => readonly (readonly [name: string, yours: string, theirs: string])[]
+    isDone: (theirs: readonly Row[]) => boolean
     onTheirs: (now: Rows<Row>) => void
   },
 ): Promise<Rows<Row> | undefined> {
@@ -34,6 +37,7 @@ export function saveRows<Row>(
       return now
     },
     differences: (theirs: { data: Row[] }) => differences(theirs.data),
+    done: (now: Rows<Row>) => (isDone(now.data.data) ? now : undefined),
     onTheirs,
   })
 }

@@ -50,15 +50,17 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
     const body = shopChange(base, typed)
     if (!body) return
     const changed = changedFields(base, typed)
+    const differences = (theirs: Shop): readonly (readonly [string, string, string])[] => {
+      const there = textsOfShop(theirs)
+      return changed
+        .filter((name) => JSON.stringify(there[name]) !== JSON.stringify(typed[name]))
+        .map((name) => [w(name), shown(typed[name]), shown(there[name])])
+    }
     const saved = await saveVersioned(etag, {
       save: (version) => versioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
       theirs: () => read(),
-      differences: (theirs) => {
-        const there = textsOfShop(theirs)
-        return changed
-          .filter((name) => JSON.stringify(there[name]) !== JSON.stringify(typed[name]))
-          .map((name) => [w(name), shown(typed[name]), shown(there[name])])
-      },
+      differences,
+      done: (now) => (differences(now.data).length === 0 ? now : undefined),
       onTheirs: show,
     })
     if (!saved) return

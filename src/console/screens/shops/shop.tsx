@@ -54,6 +54,7 @@ function Moves({ of, shop, read }: { of: Held; shop: Resource<Held>; read: () =>
       save: (etag) => versioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       theirs: read,
       differences: ({ status: now }) => [[c('status'), stateName(status), stateName(now)]],
+      done: (now) => (now.data.status === status ? now : undefined),
       onTheirs: shop.put,
     })
     if (moved) shop.put(moved)

@@ -171,13 +171,15 @@ export function createHub({ db, clock, log, liveStore: store, places, every, sle
           // Who has gone while they waited costs nothing more.
           if (listener.isOver()) return undefined
           const page = await store.since(here, { until, limit: rowsAtOnce, notBefore: notBefore() })
-          return page && { page, told: (await read(store, page, readers)).told }
+          return page && { page, ...(await read(store, page, readers)) }
         })
         if (listener.isOver()) return
         if (!found) break
-        const { page, told } = found
+        const { page, told, moved } = found
         const chunk = chunkOf(told, seesCatalog, idOf)
         if (chunk) await listener.tellBefore(chunk)
+        // What they may by now need not be what they could see before.
+        if (shopId !== undefined && moved.includes(shopId)) await listener.tellBefore(resync(page.place))
         at = page.place
         rows += page.pieces.reduce((sum, piece) => sum + piece.rows.length, 0)
         if (page.isWhole) {

@@ -99,7 +99,7 @@ const resyncEvent = eventOf(
   ['resync'],
   t.Object({}),
   'ResyncEvent',
-  'Nobody can say what happened since the `Last-Event-ID`: it is older than an hour, of another instance or none of ours, or too much has happened. Read anew what you show; the stream goes on from now',
+  'Nobody can say what happened since the `Last-Event-ID`: it is older than an hour, of another instance or none of ours, or too much has happened; or somebody of the shop has had another role since, or left. Read anew what you show, and what you may; the stream goes on',
 )
 
 /** Of the audit trail, as told to operators. */

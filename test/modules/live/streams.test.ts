@@ -80,6 +80,27 @@ describe('a stream goes on where it was', () => {
     await database.drop()
   })
 
+  test('whoever goes on from before somebody of their shop had another role is told to read anew, and the others are not', async () => {
+    await using app = await testApp()
+    const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+    const who = await staffOf(app, shop, 'MANAGER')
+    const stream = await streamIn(app, path, { token: who.token })
+    const lastEventId = stream.lastId()
+    await stream.close()
+    ok(await app.call('PATCH', `/shops/v2/staff/${who.staffId}`, { token: shop.token, body: { role: 'FULFILMENT' } }))
+    const [mine, theirs] = [
+      await streamIn(app, path, { token: who.token, lastEventId }),
+      await streamIn(app, path, { token: other.token, lastEventId }),
+    ]
+    await shop.bought()
+    await other.bought()
+    await caughtUp(app)
+    expect([names(mine).filter((name) => name === 'resync').length, soldBy(mine).length]).toEqual([1, 1])
+    expect([names(theirs).includes('resync'), soldBy(theirs).length]).toEqual([false, 1])
+    await mine.close()
+    await theirs.close()
+  })
+
   test('an id that is too old, made up, of another instance, or cut is answered by one resync, and then goes on', async () => {
     await using app = await testApp()
     await using other = await testApp({ JWT_SECRET: 'another-jwt-secret-0123456789abcdefgh' })

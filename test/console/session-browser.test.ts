@@ -3,6 +3,7 @@ import { test as bunTest, expect } from 'bun:test'
 import { chromiumOfDesk } from '../support/chromium.ts'
 import { consoleTests, type InConsole } from '../support/console-tests.ts'
 import { ok } from '../support/selling.ts'
+import { untilThere } from '../support/visit.ts'
 
 const { test } = consoleTests()
 const hourMs = 3_600_000
@@ -31,6 +32,8 @@ withoutCookies(
     await again(visitor, shop)
     await visitor.heading('Shop')
     expect(await visitor.has('keeps no cookies')).toBe(false)
+    // Nor locks: what happens is told all the same.
+    expect(await untilThere(async () => app.deps.live.figures().shop > 0)).toBe(true)
     await visitor.press('Orders')
     await visitor.heading('Orders')
     await visitor.back()

@@ -6,7 +6,7 @@ const slots = ['souk-events-1', 'souk-events-2', 'souk-events-3']
 /**
  * Waits until this tab may hold a stream open. Whoever waits asks the server from time to time instead.
  * @param signal gives it up
- * @returns what lets the next tab have its turn; at once where the browser has no locks
+ * @returns what lets the next tab have its turn; at once where the browser gives no locks
  */
 export function streamSlot(signal: AbortSignal): Promise<() => void> {
   // Only in a secure context, which the login needs as well.
@@ -30,6 +30,7 @@ export function streamSlot(signal: AbortSignal): Promise<() => void> {
         asking.abort()
         return new Promise<void>((done) => resolve(done))
       })
-      .catch(() => undefined)
+      // Where no cookies are taken, locks are refused.
+      .catch(() => asking.signal.aborted || give())
   return promise.finally(() => signal.removeEventListener('abort', give))
 }

@@ -264,6 +264,34 @@ test('a backup that was asked for is not asked for again while it is awaited', a
   expect(asked()).toHaveLength(1)
 })
 
+test('a backup that an earlier try had asked for, and that is over, is waited for no more', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/backups' })
+  // To this visitor a minute goes by in half a second; the first answer is lost, and by then a backup has ended.
+  const source = `{
+    const [often, before] = [setInterval, fetch]
+    globalThis.setInterval = (what, ms, ...given) => often(what, ms === 60_000 ? 500 : ms, ...given)
+    let ended = 0
+    globalThis.fetch = async (request, ...more) => {
+      const path = new URL(request.url ?? request, location.origin).pathname
+      const answer = await before(request, ...more)
+      if (path.endsWith('/backups')) return answer.json().then((body) => Response.json({ ...body, failures: body.failures + ended }))
+      if (!path.endsWith('/back-up/run') || ended > 0) return answer
+      ended = 7
+      throw new TypeError('lost')
+    }
+  }`
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  await visitor.reload()
+  await visitor.press('Back up now', { role: 'button' })
+  await visitor.text('it may have done it or not')
+  const failures = `[...document.querySelectorAll('dd')].some(({ innerText }) => innerText === '7')`
+  await visitor.until(failures, 'what has ended since')
+  await visitor.press('Back up now', { role: 'button' })
+  await visitor.text('An earlier try had done this already')
+  await visitor.settled()
+  expect(await visitor.has('Under way')).toBe(false)
+})
+
 test('the figures move when an order becomes a sale, without anybody asking', async ({ open, data: { operator, selling } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/confirmed-orders' })
   await visitor.heading('Confirmed orders')

@@ -9,6 +9,7 @@ import { temporaryDir } from '../support/database.ts'
 import { drawn } from '../support/pictures.ts'
 import { ok } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
+import { hearsNothing } from '../support/unheard.ts'
 import { untilThere } from '../support/visit.ts'
 
 /** As much as a field takes: markup, an override of the direction, a word without an end. */
@@ -230,6 +231,7 @@ test('several are archived one after the other, and what failed is told and stay
   for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
   const manager = await staffOf(app, shop, 'MANAGER')
   const visitor = await open({ as: manager, at: `s/${shop.shop.name}/products?q=bulk` })
+  await hearsNothing(visitor)
   await visitor.text('3 found')
   await visitor.press('All on this page')
   await visitor.press('Archive')

@@ -6,6 +6,7 @@ import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
 import { staffOf } from '../support/staff.ts'
+import { hearsNothing } from '../support/unheard.ts'
 
 const evil = 'A "><img src=x onerror=alert(1)> <b>bold</b> '
 const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
@@ -190,6 +191,7 @@ test('what was typed is asked about before it is left', async ({ open, shop }) =
 test('whose role is taken away in the middle is refused in words, and what they typed stays', async ({ open, app, shop }) => {
   const manager = await staffOf(app, shop, 'MANAGER')
   const visitor = await open({ as: manager, at: `s/${shop.shop.name}/discounts/new` })
+  await hearsNothing(visitor)
   await visitor.heading('New discount')
   await visitor.fill('Name', 'Mine')
   await visitor.fill('Percent off', '5')

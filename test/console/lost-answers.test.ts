@@ -2,26 +2,13 @@
 import { expect } from 'bun:test'
 import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
-import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { filed } from '../support/kyb.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { codeAt } from '../support/totp.ts'
+import { losesOne } from '../support/unheard.ts'
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ operator: await app.superAdmin() }) })
-
-/** In the page: the next change at such a path is done, and its answer is lost. */
-const losesOne = (visitor: ConsoleVisitor, path: string) =>
-  visitor.page.evaluate(`{
-    const before = globalThis.fetch
-    let isLost = false
-    globalThis.fetch = async (request, ...more) => {
-      const answer = await before(request, ...more)
-      if (isLost || request.method === 'GET' || !new URL(request.url).pathname.endsWith(${JSON.stringify(path)})) return answer
-      isLost = true
-      throw new TypeError('lost')
-    }
-  }`)
 
 test('a provider’s secret whose answer was lost is replaced once, and the one that counts is shown when it is asked for again', async ({
   open,

@@ -7,6 +7,7 @@ import { approved } from '../support/kyb.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { invited, staffOf } from '../support/staff.ts'
 import { begunTotp, codeAt } from '../support/totp.ts'
+import { hearsNothing } from '../support/unheard.ts'
 import { deliver, endpointOf, loopbackAllowed, receiver, tell } from '../support/webhooks.ts'
 
 const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
@@ -153,6 +154,7 @@ test('the only owner is told why they stay one, and two who change a role at onc
 test('whose role is taken away in the middle is told so', async ({ open, app, shop }) => {
   const second = await staffOf(app, shop, 'OWNER')
   const visitor = await open({ as: second, at: `s/${shop.shop.name}/settings/staff` })
+  await hearsNothing(visitor)
   await visitor.heading('Staff')
   await visitor.text(`${second.email} (you)`)
   ok(await app.call('PATCH', `/shops/v2/staff/${second.staffId}`, { token: shop.token, body: { role: 'READ_ONLY' } }))

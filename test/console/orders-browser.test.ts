@@ -1,10 +1,10 @@
 /** A shopkeeper's day with orders, in a real browser. */
 import { expect } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
-import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
+import { hearsNothing, losesOne } from '../support/unheard.ts'
 
 const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
 const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
@@ -112,24 +112,12 @@ test('of two who refund the same, the second is told of the first before it is d
   expect(await refunds()).toBe(3)
 })
 
-/** What is sent next to such an address is done, and its answer never comes. */
-const loseAnswer = (visitor: ConsoleVisitor, ending: string) =>
-  visitor.page.evaluate(`{
-    const before = globalThis.fetch
-    globalThis.fetch = async (request, options) => {
-      const answer = await before(request, options)
-      if (!new URL(request.url ?? request, location.origin).pathname.endsWith('${ending}')) return answer
-      globalThis.fetch = before
-      throw new TypeError('lost')
-    }
-  }`)
-
 test('a parcel whose answer was lost is noted once, though less is left to send by then', async ({ open, data: { selling } }) => {
   const { id, number } = await bought(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
   await visitor.there(`Send order #${number}`, { role: 'dialog' })
   await visitor.fill(/^Quantity/, '2')
-  await loseAnswer(visitor, '/fulfilments')
+  await losesOne(visitor, '/fulfilments')
   await visitor.press('Note as sent', { role: 'button' })
   await visitor.text('souk did not answer, and it may have done it or not')
   await visitor.text('of 1')
@@ -147,7 +135,7 @@ test('a refund whose answer was lost is sent again as the same, though less is l
   await visitor.there(`Refund order #${number}`, { role: 'dialog' })
   await visitor.press('An amount')
   await visitor.fill('Amount (USD)', '10')
-  await loseAnswer(visitor, '/refunds')
+  await losesOne(visitor, '/refunds')
   await visitor.press('Refund $10.00', { role: 'button' })
   await visitor.text('souk did not answer, and it may have done it or not')
   await visitor.text('Meanwhile $10.00 of this order was refunded')
@@ -287,6 +275,7 @@ test('who may not is not offered it, and who may not any more is told', async ({
   expect(await visitor.has('Paid by hand')).toBe(false)
   const manager = await staffOf(app, selling, 'MANAGER')
   const second = await open({ as: manager, at: at(selling, `/orders/${id}?do=refund`) })
+  await hearsNothing(second)
   await second.press('All that is left, with shipping')
   ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'READ_ONLY' } }))
   second.expects(/POST \/v2\/orders\/.*\/refunds 403/)

@@ -8,6 +8,7 @@ import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
 import { jpegOf } from '../support/pictures.ts'
 import { staffOf } from '../support/staff.ts'
+import { hearsNothing } from '../support/unheard.ts'
 
 /** Turns the direction around, is markup, and has no place to break. */
 const hostile = `\u202e<img src=x onerror="alert(1)">${'W'.repeat(120)}`
@@ -297,6 +298,7 @@ test('host names: added by keyboard, what the DNS says instead is shown, and one
   const own = await shopIn(app)
   const manager = await staffOf(app, own, 'MANAGER')
   const visitor = await open({ as: manager, at: at(own, '/hosts'), width: 'phone' })
+  await hearsNothing(visitor)
   await visitor.heading('Host names')
   await visitor.keyFill('Host name', 'https://no')
   visitor.expects('POST /shops/v2/hosts 400', 'POST /shops/v2/hosts/tea.example.com/verify 409', /hosts.* 40[13]/)

@@ -1,11 +1,7 @@
 /** What is to happen once, however often it is sent. */
 import { Refused } from './refused.ts'
 
-export type Once = {
-  <T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, seen?: Seen): Promise<T>
-  /** What was sent by then, where nobody knows what became of it: sent again, it is to be the same. */
-  undecided(what: unknown): unknown
-}
+export type Once = <T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, see?: () => Seen) => Promise<T>
 /** Of what nobody knows the outcome of. */
 export type Sent = { readonly key: string; readonly seen: unknown }
 
@@ -13,14 +9,13 @@ export type Sent = { readonly key: string; readonly seen: unknown }
  * Sends under one `Idempotency-Key` for as long as the same is asked and nobody knows what became of it. Something else, or the same again
  * after an answer, is another intention: a refusal is kept under its key, and would be answered again though its cause is gone.
  * @param sent what nobody knows the outcome of, by what it is: whoever closes a window and opens it again means the same
- * @returns sends `what` by `send`, which gets the key, and what was `seen` when it was sent for the first time: of two the same is meant where
- *   the same was typed, though the body would be another by now
+ * @returns sends `what` by `send`, which gets the key, and what `see` gave when it was sent for the first time: the same is meant where the same was
+ *   typed, though the body would be another by now. What `see` throws keeps it from being sent
  */
 export function once(newKey: () => string, sent = new Map<string, Sent>(), about: () => string = () => ''): Once {
-  const nameOf = (what: unknown) => `${about()} ${JSON.stringify(what) ?? ''}`
-  async function send<T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, seen?: Seen): Promise<T> {
-    const of = nameOf(what)
-    const first = sent.get(of) ?? { key: newKey(), seen }
+  return async <T, Seen = undefined>(what: unknown, send: (key: string, seen: Seen) => Promise<T>, see?: () => Seen): Promise<T> => {
+    const of = `${about()} ${JSON.stringify(what) ?? ''}`
+    const first = sent.get(of) ?? { key: newKey(), seen: see?.() }
     sent.set(of, first)
     try {
       const answer = await send(first.key, first.seen as Seen)
@@ -31,7 +26,6 @@ export function once(newKey: () => string, sent = new Map<string, Sent>(), about
       throw error
     }
   }
-  return Object.assign(send, { undecided: (what: unknown) => sent.get(nameOf(what))?.seen })
 }
 
 /** Of these nothing is kept under a key: they say nothing of what was sent under it before. */

@@ -56,8 +56,8 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
       throw new AppError('CONFLICT', 'A refund of the order is still under way')
     const { asked } = request
     const cards = await store.giftCards(order.id, tx)
-    const total = refundableTotal(order, cards, before)
-    if (request.seen !== undefined && request.seen !== total)
+    const total = request.seen === undefined ? undefined : refundableTotal(order, cards, before)
+    if (request.seen !== total)
       throw new AppError('CONFLICT', `refundableTotal (body): ${total} by now, in minor units, and not ${request.seen}`)
     const lines = 'lines' in asked ? linesBack(await store.lines(order.id, tx), before, asked.lines) : []
     const parts = refundParts(refundable(order, cards, before), amountAsked(asked, lines))

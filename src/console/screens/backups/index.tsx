@@ -30,20 +30,19 @@ export default function Backups() {
   useLive(['job.*', 'backup.*'], backups.reload)
   useLooking(isAwaited ? awaitedMs : looksMs, backups.reload)
   async function now(): Promise<void> {
+    let before: string | undefined
     await once(
       'back-up',
-      (key, before) => {
-        // Where an earlier try had asked for it, what has ended since may be the one that is waited for.
-        setAsked(before)
+      (key, seen) => {
+        before = seen
         return ok(
           api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header: { 'idempotency-key': key } } }),
         )
       },
-      held && endOf(held),
-    ).catch((error: unknown) => {
-      setAsked(undefined)
-      throw error
-    })
+      () => held && endOf(held),
+    )
+    // Where an earlier try had asked for it, what has ended since may be the one that is waited for.
+    setAsked(before)
     notify(w('asked'))
     await backups.reload()
   }

@@ -74,9 +74,9 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
     })
   }
   /** Of two who refund at once by what they see souk lets one, and the other is asked. */
-  async function send(begun: Asking): Promise<Schema<'Refund'> | undefined> {
+  async function send(see: () => Asking): Promise<Schema<'Refund'> | undefined> {
     const path = { id: of.id }
-    let sent = begun
+    let sent: Asking | undefined
     try {
       return await once(
         typedNow,
@@ -84,17 +84,16 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
           sent = body
           return ok(api.POST('/v2/orders/{id}/refunds', { params: { path, header: { 'idempotency-key': key } }, body }))
         },
-        begun,
+        see,
       )
     } catch (error) {
       // One that is still under way by its key says when to ask again.
-      if (!(error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
+      if (!(sent && error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
       const now = await ok(api.GET('/v2/orders/{id}', { params: { path } }))
-      const seen = sent.refundableTotal.amount
-      if (restOf(now) === seen) throw error
-      return (await isMeant(now, seen, error))
-        ? send({ ...sent, refundableTotal: { ...sent.refundableTotal, amount: restOf(now) } })
-        : undefined
+      const { refundableTotal, ...rest } = sent
+      if (restOf(now) === refundableTotal.amount) throw error
+      if (!(await isMeant(now, refundableTotal.amount, error))) return undefined
+      return send(() => ({ ...rest, refundableTotal: { ...refundableTotal, amount: restOf(now) } }))
     }
   }
   function asking(): Asking {
@@ -102,11 +101,10 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
     return { ...bodyOf(asked, reason.value), refundableTotal: { amount: left, currency: of.currency } }
   }
   async function refund(): Promise<void> {
-    // Where nobody knows what became of it, less may be left by now than was asked for.
-    const begun = (once.undecided(typedNow) as Asking | undefined) ?? asking()
     isSending.value = true
     try {
-      const made = await send(begun)
+      // Where nobody knows what became of it, less may be left by now than was asked for: it is sent as it was.
+      const made = await send(asking)
       if (!made) return
       notify(w(`refund.${made.status}`, { amount: money(made.amount) }))
       await onDone()

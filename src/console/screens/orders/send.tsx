@@ -35,9 +35,8 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
   }
   async function send(): Promise<void> {
     // Where nobody knows what became of it, less may be left by now than was sent.
-    const what = [units.typed(), trackingNumber.value, carrier.value]
     await once(
-      what,
+      [units.typed(), trackingNumber.value, carrier.value],
       (key, body) =>
         ok(
           api.POST('/v2/orders/{id}/fulfilments', {
@@ -45,7 +44,7 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
             body,
           }),
         ),
-      (once.undecided(what) as Parcel | undefined) ?? typedParcel(),
+      typedParcel,
     )
     notify(w('sent'))
     await onDone()

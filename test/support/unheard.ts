@@ -1,0 +1,25 @@
+import type { ConsoleVisitor } from './console-visitor.ts'
+
+/** In the page: the next change at such a path is done, and its answer is lost. */
+export const losesOne = (visitor: ConsoleVisitor, path: string) =>
+  visitor.page.evaluate(`{
+    const before = globalThis.fetch
+    let isLost = false
+    globalThis.fetch = async (request, ...more) => {
+      const answer = await before(request, ...more)
+      if (isLost || request.method === 'GET' || !new URL(request.url).pathname.endsWith(${JSON.stringify(path)})) return answer
+      isLost = true
+      throw new TypeError('lost')
+    }
+  }`)
+
+/** From here on nothing that happens is told to the page, which is loaded anew for that: what somebody else does it finds out by being refused. */
+export async function hearsNothing(visitor: ConsoleVisitor): Promise<void> {
+  const source = `{
+    const before = globalThis.fetch
+    globalThis.fetch = (request, ...more) =>
+      new URL(request.url ?? request, location.origin).pathname === '/v2/events' ? new Promise(() => {}) : before(request, ...more)
+  }`
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  await visitor.reload()
+}

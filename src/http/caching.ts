@@ -1,6 +1,6 @@
 /** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
 import { createCache } from '../core/cache.ts'
-import { etagOf } from '../lib/etag.ts'
+import { etagOf, opaqueTag } from '../lib/etag.ts'
 
 const cacheControl = 'public, max-age=0, s-maxage=60'
 export const jsonType = 'application/json;charset=utf-8'
@@ -58,7 +58,7 @@ export function isHeld(headers: Headers, etag: string): boolean {
   const header = headers.get('if-none-match')
   if (header === null) return false
   if (header === etag || header === '*') return true
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+  return header.split(',').some((one) => opaqueTag(one.trim()) === etag)
 }
 
 /** Path and query of a request as they came, without the origin. */

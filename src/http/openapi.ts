@@ -143,7 +143,7 @@ const shopHeader = optionalHeader('x-shop-id', 'For merchants with several shops
 const knownVersionHeader = optionalHeader('if-none-match', 'The `etag` of the version that you hold.')
 const expectedVersionHeader = optionalHeader(
   'if-match',
-  'The `etag` of the version that is to be changed, several, or `*`: another version is 412, and nothing is changed.',
+  'The `etag` of the version that is to be changed, several, or `*`: another version is 412, and nothing is changed. `W/` before a tag is ignored.',
 )
 const lastEventHeader = optionalHeader('last-event-id', 'The last `id` that you received: the stream goes on behind it.')
 const idempotencyHeader = (required: boolean): Parameter => ({

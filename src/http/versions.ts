@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { type Expected, etagOfVersion } from '../core/versions.ts'
+import { opaqueTag } from '../lib/etag.ts'
 
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"'
 const listPattern = new RegExp(`^${tag}(?:[ \\t]*,[ \\t]*${tag})*$`)
@@ -26,7 +27,8 @@ export const versions = () =>
   })
 
 /**
- * What `If-Match` says (RFC 9110, 13.1.1): `*`, or a list of tags, which are compared strongly, so that a weak one never fits.
+ * Returns what `If-Match` says: `*`, or a list of tags. Tags are compared by their opaque part: a proxy that compresses responses makes
+ * `"v1"` into `W/"v1"`, and the record that it names is the same.
  * @throws AppError INVALID
  */
 export function expectedOf(headers: Headers): Expected | undefined {
@@ -34,5 +36,5 @@ export function expectedOf(headers: Headers): Expected | undefined {
   if (header === undefined || header === '*') return header
   if (!listPattern.test(header))
     throw new AppError('INVALID', 'if-match (header): `*`, or entity tags in double quotes with commas between')
-  return header.match(tagPattern) ?? []
+  return (header.match(tagPattern) ?? []).map(opaqueTag)
 }

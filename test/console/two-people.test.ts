@@ -388,7 +388,7 @@ test('what was done to several products is not undone where somebody else did so
   ok(await shop.patch(`/product-v2/${theirs.id}`, { status: 'DRAFT' }))
   visitor.expects(`PATCH /product-v2/${theirs.id} 412`)
   await visitor.press('Undo', { role: 'button' })
-  await visitor.text('the record was changed since')
+  await visitor.text('the record has another version now')
   const statuses = await Promise.all([mine, theirs].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
   expect(statuses).toEqual(['ACTIVE', 'DRAFT'])
 })

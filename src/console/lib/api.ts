@@ -90,7 +90,7 @@ export const api = createClient<paths>({ baseUrl: location.origin, fetch: (reque
 /** What an answer holds. Lists answer CSV too, but not to those who do not ask for it. */
 export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, string>> => (await call).data as Exclude<T, string>
 
-/** The same with its version, for `If-Match`. A proxy that compresses answers makes their tags weak (`W/"2"`), and none of those ever fits. */
+/** The same with its version, for `If-Match` and for comparison. A compressing proxy sends some tags weak (`W/"2"`) and others not: `W/` is dropped. */
 export async function versioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<{ data: T; etag: string }> {
   const { data, response } = await call
   return { data: data as T, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }

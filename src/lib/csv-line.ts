@@ -1,16 +1,35 @@
-/**
- * A line of CSV (RFC 4180). A cell that a spreadsheet would take for a formula begins with an apostrophe, and one that looks as if it had been given one
- * with another, so that `unescaped` gives back what there was, unless that began with a tab or a carriage return; null is empty.
- */
-export const csvLine = (cells: readonly (string | number | null)[]): string => `${cells.map(cellOf).join(',')}\r\n`
+/** A value of a CSV cell. A decimal is a number that this program wrote itself, so that a minus sign in it starts no formula. */
+export type Cell = string | number | Decimal | null
+export type Decimal = { readonly decimal: string }
 
-function cellOf(value: string | number | null): string {
-  if (typeof value !== 'string') return value === null ? '' : String(value)
-  const text = formula.test(value) || /^[\t\r]/.test(value) ? `'${value}` : value
+/** Formats a line of CSV (RFC 4180); null is an empty cell. Text that a spreadsheet could run as a formula is escaped, see `escaped`. */
+export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`
+
+function cellOf(value: Cell): string {
+  if (value === null) return ''
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'object') return value.decimal
+  const text = escaped(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const formula = /^'*[=+\-@]/
+/** What spreadsheets take for the start of a formula: the ASCII characters, their full-width and their small forms. */
+const sign = '[=+\\-@＝＋－＠﹦﹢﹣﹫]'
+/** What may stand before it: white space and quotes, some of which programs drop. */
+const before = '[\\s\'"]*'
+/** A program that splits the file at another separator than ours, or inside quotes, starts a cell after any of these. */
+const separator = '[,;|\\t\\r\\n]'
 
-/** A cell as it was before `csvLine` kept it from being a formula. Files of other programs write such cells alike. */
-export const unescaped = (cell: string): string => (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell)
+const formula = new RegExp(`(?:^|${separator})${before}${sign}|^'*[\\t\\r]`)
+const signInside = new RegExp(`(${separator}${before})(${sign})`, 'g')
+const escapedInside = new RegExp(`(${separator}${before})'(${sign})`, 'g')
+
+/**
+ * Escapes text that contains the start of a formula, at its start or after a separator: an apostrophe goes before the text and before each
+ * such character after a separator. Text that looks escaped is escaped again, so that `unescaped` is the exact inverse.
+ */
+const escaped = (text: string): string => (formula.test(text) ? `'${text.replace(signInside, "$1'$2")}` : text)
+
+/** Returns the text that `csvLine` escaped. Other programs escape the start of a cell in the same way. */
+export const unescaped = (cell: string): string =>
+  cell.startsWith("'") && formula.test(cell) ? cell.slice(1).replace(escapedInside, '$1$2') : cell

@@ -1,7 +1,8 @@
 /** Records as the rows of a table, for files that spreadsheets open. */
+import type { Cell } from './csv-line.ts'
 import { decimalOf, decimalsOf, type Money } from './money.ts'
 
-export type Cell = string | number | null
+export type { Cell }
 
 /** The columns of a file, and what a record fills them with: one line, or several where it has parts. */
 export type Table<Row> = {
@@ -15,9 +16,9 @@ export function tableOf<Row>(columns: Readonly<Record<string, (row: Row) => Cell
   return { header: Object.keys(columns), linesOf: (row) => [cells.map((cell) => cell(row))] }
 }
 
-/** Money as people write it, in major units: `12.50`; blank where there is none. Its currency stands in a column of its own. */
+/** Writes money as a number of major units, `12.50` or `-12.50`; blank for none. Its currency has a column of its own. */
 export const decimalCell = (money: Money | null | undefined): Cell =>
-  money === null || money === undefined ? null : decimalOf(money.amount, decimalsOf(money.currency))
+  money === null || money === undefined ? null : { decimal: decimalOf(money.amount, decimalsOf(money.currency)) }
 
 /** As much of a JSON schema as the columns of a record are told by. */
 type Schema = {

@@ -50,10 +50,10 @@ export function parseAmount(text: string, currency: Currency): number | undefine
   return amount <= amountMax ? amount : undefined
 }
 
-/** Minor units as a decimal of major ones: 1050 at two decimals is `10.50`. */
+/** Formats minor units as a decimal of major units: 1050 at two decimals is `10.50`, and -5 is `-0.05`. */
 export function decimalOf(amount: number, decimals: number): string {
-  const digits = String(amount).padStart(decimals + 1, '0')
-  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+  const digits = String(Math.abs(amount)).padStart(decimals + 1, '0')
+  return `${amount < 0 ? '-' : ''}${decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`}`
 }
 
 /** Amounts of a record as money in its currency: those that are named, in this order. */

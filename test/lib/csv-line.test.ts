@@ -1,9 +1,56 @@
 import { expect, test } from 'bun:test'
-import { csvLine } from '../../src/lib/csv-line.ts'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { csvLine, unescaped } from '../../src/lib/csv-line.ts'
+import { decimalCell } from '../../src/lib/csv-table.ts'
 
-test('a line of CSV quotes what would break it, and no cell is a formula', () => {
+const cellOf = (text: string): string => (parse(csvLine([text, 'x'])) as string[][])[0]?.[0] ?? ''
+
+test('a line of CSV quotes cells with separators, quotes and line feeds', () => {
   expect(csvLine(['plain', 7, null, ''])).toBe('plain,7,,\r\n')
   expect(csvLine(['a,b', 'say "hi"', 'two\nlines'])).toBe('"a,b","say ""hi""","two\nlines"\r\n')
+})
+
+test('a cell that begins with a formula character is escaped, also after white space, quotes and in full-width forms', () => {
   expect(csvLine(['=1+1', '+1', '-1', '@x', '\tx', '=a,b'])).toBe(`'=1+1,'+1,'-1,'@x,'\tx,"'=a,b"\r\n`)
-  expect(csvLine([-1])).toBe('-1\r\n')
+  const starts = ['', ' ', '   ', '\t', '\r', '\n', '\r\n', ' \n\t ', '\u00a0', '\u3000', '\ufeff', '"', ' "', "'", ' \'" ']
+  for (const start of starts)
+    for (const sign of '=+-@＝＋－＠') {
+      const text = `${start}${sign}cmd|' /C calc'!A0`
+      const cell = cellOf(text)
+      expect(cell.startsWith("'")).toBe(true)
+      expect(unescaped(cell)).toBe(text)
+    }
+})
+
+test('a formula character after a separator is escaped, so that splitting at another separator starts no formula', () => {
+  expect(cellOf('a,=1+1')).toBe("'a,'=1+1")
+  expect(cellOf('a;=cmd')).toBe("'a;'=cmd")
+  expect(cellOf('a\n=1')).toBe("'a\n'=1")
+  expect(cellOf('a\n\n＝1')).toBe("'a\n\n'＝1")
+  expect(cellOf('a\t -1')).toBe("'a\t '-1")
+  expect(cellOf('a";"@x')).toBe(`'a";"'@x`)
+  expect(cellOf('\n=1;+2')).toBe("'\n'=1;'+2")
+  for (const text of ['a-b', 'a = b', 'me@example.com', 'x, y; z', '1 + 1, 2', 'a\nb', "'quoted'"]) expect(cellOf(text)).toBe(text)
+})
+
+test('no text starts a formula, whatever separates the cells, and every text is read back as it was', () => {
+  const unit = fc.constantFrom("'", '=', '+', '-', '@', '＝', '－', '\t', '\r', '\n', '"', ',', ';', '|', 'a', ' ', '\u3000')
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
+      const cell = cellOf(text)
+      expect(unescaped(cell)).toBe(text)
+      for (const split of [/,/, /;/, /\t/, /[\r\n]/, /\|/, /[,;\t\r\n|]/])
+        for (const part of cell.split(split)) expect(/^[\s"]*[=+\-@＝＋－＠]/.test(part)).toBe(false)
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('numbers that the program writes itself stay numbers', () => {
+  expect(csvLine([-1, -1.5])).toBe('-1,-1.5\r\n')
+  const amounts = [-1_250, -5, 5, 0].map((amount) => decimalCell({ amount, currency: 'USD' }))
+  expect(csvLine(amounts)).toBe('-12.50,-0.05,0.05,0.00\r\n')
+  expect(csvLine([decimalCell({ amount: -7, currency: 'JPY' }), decimalCell({ amount: -1_250, currency: 'KWD' })])).toBe('-7,-1.250\r\n')
+  expect(csvLine([decimalCell(null)])).toBe('\r\n')
 })

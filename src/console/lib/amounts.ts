@@ -5,8 +5,7 @@ import { latinOf } from './digits.ts'
 export type Money = { readonly amount: number; readonly currency: string }
 
 /** An amount as it is typed into a field, in major units: `10.50`. */
-export const moneyText = ({ amount, currency }: Money): string =>
-  `${amount < 0 ? '-' : ''}${decimalOf(Math.abs(amount), decimalsOf(currency))}`
+export const moneyText = ({ amount, currency }: Money): string => decimalOf(amount, decimalsOf(currency))
 
 /** An amount as it may be typed, for whoever typed something else. */
 export const exampleOf = (currency: string): string => moneyText({ amount: Math.floor(1_250.5 * 10 ** decimalsOf(currency)), currency })

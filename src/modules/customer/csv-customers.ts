@@ -1,5 +1,6 @@
 import type { CsvRecord } from '../../core/csv-records.ts'
 import { AppError } from '../../core/errors.ts'
+import { unescaped } from '../../lib/csv-line.ts'
 import { isMailAddress } from '../../lib/mail-address.ts'
 import { normalEmail } from '../auth/domain.ts'
 import { isCountry } from '../countries/domain.ts'
@@ -102,12 +103,12 @@ class Fault extends Error {
   }
 }
 
-/** Cells that a spreadsheet would take for a formula or a number stand behind an apostrophe in exports. */
+/** Reads a cell. Exports escape formulas; some put an apostrophe before digits too, so that a phone number stays text. */
 const plain = (cell: string): string =>
-  cell
+  unescaped(cell)
     .replace(/\s+/g, ' ')
     .trim()
-    .replace(/^'(?=[=+\-@\d])/, '')
+    .replace(/^'(?=\d)/, '')
 
 const yes = new Set(['yes', 'true', '1', 'subscribed'])
 const no = new Set(['no', 'false', '0', '', 'not_subscribed', 'unsubscribed'])

@@ -57,9 +57,8 @@ function createWords(language: MailLanguage, locale: string): Words {
     say: catalogs[language],
     money({ amount, currency }) {
       const format = currencies.getOrInsertComputed(currency, () => formatOf(currency))
-      const sign = amount < 0 ? '-' : ''
       // As a decimal, not as a number: that would round large amounts.
-      return format.format(`${sign}${decimalOf(Math.abs(amount), decimalsOf(currency))}` as `${number}`)
+      return format.format(decimalOf(amount, decimalsOf(currency)) as `${number}`)
     },
     count: (number) => numbers.format(number),
     day(at, timeZone) {

@@ -1,9 +1,7 @@
 /** What a shop's products are as a file is what the file makes of them in another shop. */
 import { expect, test } from 'bun:test'
-import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { system } from '../../../src/core/change.ts'
-import { csvLine, unescaped } from '../../../src/lib/csv-line.ts'
 import type { ProductInput } from '../../../src/modules/catalog/domain.ts'
 import { importProducts } from '../../../src/modules/catalog/import.ts'
 import { createProduct } from '../../../src/modules/catalog/service.ts'
@@ -23,7 +21,24 @@ function catalogOf(products: Json[]): Json[] {
 }
 
 const word = fc.oneof(
-  fc.constantFrom('Lamp', '=1+1', "'=quoted", "''-twice", '-50% off', '+1', '@home', 'a, "b"', 'тавилга', 'سوق', '1', 'TRUE', 'Title x'),
+  fc.constantFrom(
+    'Lamp',
+    '=1+1',
+    "'=quoted",
+    "''-twice",
+    '-50% off',
+    '+1',
+    '@home',
+    '＝1',
+    'a, -5%',
+    "b;'=c",
+    'a, "b"',
+    'тавилга',
+    'سوق',
+    '1',
+    'TRUE',
+    'Title x',
+  ),
   fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }),
 )
 // Control characters are no part of a name; white space around one is not kept by files.
@@ -35,7 +50,7 @@ const url = fc.integer({ min: 1, max: 9 }).map((nth) => `https://pictures.exampl
 const product = fc
   .record({
     title: name,
-    descriptionHtml: fc.constantFrom('', '<p>=x</p>', '-list', 'a "quote", and\na line'),
+    descriptionHtml: fc.constantFrom('', '<p>=x</p>', '-list', 'Of wool;\n- warm\n=x', 'a "quote", and\na line'),
     vendor: fc.oneof(fc.constant(''), name),
     type: fc.oneof(fc.constant(''), name),
     tags: fc.uniqueArray(tag, { maxLength: 3, selector: (text) => text.toLowerCase() }),
@@ -102,16 +117,6 @@ test('a catalog that is exported and imported into another shop is the same cata
       expect(catalogOf(await listOf(to.token))).toEqual(before)
     }),
     { numRuns: 25 },
-  )
-})
-
-test('what is escaped in a file is read as it was', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', '\n', '"', ',', 'a', ' ') }), (text) => {
-      const [[cell]] = parse(csvLine([text, 'x'])) as [[string]]
-      if (!/^[\t\r]/.test(text)) expect(unescaped(cell)).toBe(text)
-      expect(/^[=+\-@\t\r]/.test(cell)).toBe(false)
-    }),
   )
 })
 

@@ -93,6 +93,18 @@ describe('an import of customers', () => {
     expect((await all(shop)).find(({ id }: { id: string }) => id === ann.id)).toMatchObject({ name: 'Anna', phone: null })
   })
 
+  test('reads names back as they were, which the list as CSV escapes', async () => {
+    await using app = await testApp()
+    const [from, to] = [await sellingIn(app), await sellingIn(app)]
+    const names = ['=1+1', '＝1', 'Ann;=cmd', 'Bob, -5', "'=quoted", "O'Hara"].map((name, at) => ({ email: `c${at}@example.com`, name }))
+    for (const body of names) ok(await app.call('POST', '/customer', { key: from.secretKey, body }))
+    const listed = await app.call('GET', '/customer', { key: from.secretKey, headers: { accept: 'text/csv' } })
+    expect(listed.text).not.toMatch(/(^|[,;])["\s]*[=＝+-]/m)
+    expect(ok(await send(to, listed.text)).body).toMatchObject({ created: names.length, failed: 0 })
+    const nameOf = async (shop: Selling) => (await all(shop)).map(({ name }: { name: string }) => name).sort()
+    expect(await nameOf(to)).toEqual(await nameOf(from))
+  })
+
   test('refuses what is no file of customers, and what is too long, without a word of what it holds', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)

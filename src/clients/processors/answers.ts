@@ -1,5 +1,5 @@
 /** Reading what a processor answered: nobody vouches for its form, and what makes no sense says nothing of the payment. */
-import { ProcessorUnavailable } from './processor.ts'
+import { UnknownAnswer } from './processor.ts'
 
 /** What is found on a path through unknown JSON, by own properties only; undefined where the path ends before. */
 export function valueAt(json: unknown, ...path: readonly (string | number)[]): unknown {
@@ -29,21 +29,24 @@ export function listAt(json: unknown, ...path: readonly (string | number)[]): re
   return Array.isArray(value) ? value : []
 }
 
-/** What has to be there. @throws ProcessorUnavailable that says what was missing, and nothing that was answered */
+/** Returns a required value. @throws UnknownAnswer that names the missing field, and nothing that was answered */
 export function needed<Value>(value: Value | undefined, what: string): Value {
-  if (value === undefined) throw new ProcessorUnavailable(`the processor's answer makes no sense: ${what}`)
+  if (value === undefined) throw new UnknownAnswer(`no usable ${what.replace(/^no /, '')}`)
   return value
 }
 
 /**
- * What a processor's word stands for here. One that there is not says nothing of the payment, and nothing against the processor: it learns new ones.
- * @throws ProcessorUnavailable
+ * Translates a processor's status. Processors add new ones: an unknown status leaves the payment as it is.
+ * @throws UnknownAnswer that names the status
  */
 export function knownAs<Value>(meanings: Readonly<Record<string, Value>>, word: string): Value {
   const meaning = Object.hasOwn(meanings, word) ? meanings[word] : undefined
-  if (meaning === undefined) throw new ProcessorUnavailable('the processor told a status that is not known', { counts: false })
+  if (meaning === undefined) throw unknownStatus(word)
   return meaning
 }
+
+export const unknownStatus = (word: string | undefined): UnknownAnswer =>
+  new UnknownAnswer(word ? `unknown status ${wordOf(word) ?? 'that is no word'}` : 'no status')
 
 /** A processor's word for why, if it is a word: it is stored, logged and shown. */
 export const wordOf = (...candidates: readonly (string | undefined)[]): string | undefined =>

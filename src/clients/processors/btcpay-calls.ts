@@ -1,6 +1,6 @@
 /** Calls to a BTCPay Server. */
 import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
-import { ProcessorUnavailable } from './processor.ts'
+import { UnknownAnswer } from './processor.ts'
 
 /** Minor units of ISO 4217. */
 export type Money = { readonly amount: number; readonly currency: string }
@@ -50,7 +50,7 @@ export function shownBy(answer: CallAnswer): unknown {
 export function listedBy(answer: CallAnswer): readonly unknown[] | undefined {
   const list = shownBy(answer)
   if (answer.status === 404) return undefined
-  if (!Array.isArray(list)) throw new ProcessorUnavailable("the processor's answer makes no sense: no list")
+  if (!Array.isArray(list)) throw new UnknownAnswer('no list')
   return list
 }
 

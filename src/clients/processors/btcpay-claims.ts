@@ -5,7 +5,7 @@ import { needed, textAt, valueAt } from './answers.ts'
 import { type Ask, listedBy, type Money, shownBy, webAddress } from './btcpay-calls.ts'
 import { unitsOf, wholeUnitsOf } from './decimals.ts'
 import type { RefundAnswer } from './processor.ts'
-import { ProcessorUnavailable } from './processor.ts'
+import { UnknownAnswer } from './processor.ts'
 
 /** `archived` is undefined while it was not asked for. */
 type Claim = { readonly id: string; readonly viewLink?: string | undefined; readonly archived?: boolean }
@@ -53,15 +53,13 @@ function readClaim(claim: unknown, { amount, currency }: Money): Claim {
   const id = needed(textAt(claim, 'id'), 'no claim id')
   const told = valueAt(claim, 'amount')
   const isOther = told !== undefined && unitsOf(told, decimalsOf(currency)) !== amount
-  if (isOther || (valueAt(claim, 'currency') ?? currency) !== currency)
-    throw new ProcessorUnavailable('the claim is of another amount than was asked for', { counts: false })
+  if (isOther || (valueAt(claim, 'currency') ?? currency) !== currency) throw new UnknownAnswer('a claim of another amount')
   return { id, viewLink: webAddress(textAt(claim, 'viewLink')), archived: valueAt(claim, 'archived') === true }
 }
 
 function stateOf(payout: unknown): string {
   const state = textAt(payout, 'state')
-  if (state === undefined || !states.includes(state))
-    throw new ProcessorUnavailable("the processor's answer makes no sense: no payout's state")
+  if (state === undefined || !states.includes(state)) throw new UnknownAnswer("no payout's state")
   return state
 }
 

@@ -1,10 +1,10 @@
 /** What an invoice of BTCPay Server says of a payment. */
 import { decimalsOf } from '../../lib/money.ts'
-import { listAt, needed, textAt, valueAt } from './answers.ts'
+import { listAt, needed, textAt, unknownStatus, valueAt } from './answers.ts'
 import { type Ask, listedBy, type Money, webAddress } from './btcpay-calls.ts'
 import { unitsOf, wholeUnitsOf } from './decimals.ts'
 import type { ProcessorPayment } from './processor.ts'
-import { ProcessorUnavailable } from './processor.ts'
+import { UnknownAnswer } from './processor.ts'
 
 /** Whether an invoice is of this very amount, as far as it tells: it may be written with more zeros, or fewer. */
 export function isOf(invoice: unknown, { amount, currency }: Money): boolean {
@@ -25,7 +25,7 @@ export async function paymentOf(
 ): Promise<ProcessorPayment> {
   const reference = needed(textAt(invoice, 'id'), 'no invoice id')
   const status = needed(textAt(invoice, 'status'), 'no status')
-  if (!isOf(invoice, money)) throw new ProcessorUnavailable('the invoice is of another amount than was asked for', { counts: false })
+  if (!isOf(invoice, money)) throw new UnknownAnswer('an invoice of another amount')
   const { amount, currency } = money
   const detail = textAt(invoice, 'additionalStatus')
   const paid = wholeUnitsOf(valueAt(invoice, 'paidAmount'), decimalsOf(currency))
@@ -47,7 +47,7 @@ export async function paymentOf(
       return { ...nothing, state: ended, ...(ended === 'FAILED' ? { failureCode: status.toLowerCase() } : {}) }
     }
     default:
-      throw new ProcessorUnavailable("the processor's answer makes no sense: a status that there is not")
+      throw unknownStatus(status)
   }
 }
 

@@ -123,7 +123,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     const answer = await markInvalid(ask, reference)
     const after = await mustLook(ask, { ...name, reference })
     if (after.state !== 'REQUIRES_ACTION') return after
-    throw isGood(answer) ? new ProcessorUnavailable('the invoice stays open', { counts: false }) : refused(answer)
+    throw isGood(answer) ? new ProcessorUnavailable('the invoice stays open') : refused(answer)
   }
 
   /** All claims of the store, archived ones too; undefined where the server has no list of them. */

@@ -1,6 +1,6 @@
 /** One call to a payment processor over plain HTTPS, and what its failures mean. */
-import { OutgoingError, type SafeFetch } from '../../core/outgoing.ts'
-import { ProcessorUnavailable } from './processor.ts'
+import { OutgoingError, type OutgoingFailure, type SafeFetch } from '../../core/outgoing.ts'
+import { ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
 /** Card issuers answer in up to ten seconds, and a time-out leaves a payment unknown (contract, section 5: 25 s at most). */
 export const callTimeoutMs = 25_000
@@ -22,7 +22,8 @@ export type ProcessorPort = { readonly fetch: SafeFetch; readonly trusted: boole
 
 /**
  * Calls a processor and reads its answer as JSON.
- * @throws ProcessorUnavailable for no answer, half of one, a good one that is no JSON, 408, 425 and 5xx: it may have happened
+ * @throws ProcessorUnavailable for no answer, a part of one, and 5xx; UnknownAnswer for a redirect, 408, 425, an answer that is too
+ * large, and a success without JSON. The request may have had its effect after each of them.
  */
 export async function callProcessor(
   { fetch, trusted, timeoutMs = callTimeoutMs }: ProcessorPort,
@@ -31,18 +32,29 @@ export async function callProcessor(
   const loopback = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(url)
   const options = { ...call, timeoutMs, bytesMax: answerBytesMax, httpsOnly: !loopback, trusted }
   const { status, headers, bytes } = await fetch(url, options).catch((cause: unknown) => {
-    if (cause instanceof OutgoingError) throw new ProcessorUnavailable(`the processor did not answer: ${cause.kind}`, { cause })
-    throw cause
+    throw cause instanceof OutgoingError ? unavailableFor(cause) : cause
   })
-  if (status >= 500 || status === 408 || status === 425) throw new ProcessorUnavailable(`the processor answered ${status}`)
+  if (status >= 500) throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: true })
+  if (status === 408 || status === 425) throw new UnknownAnswer(`status ${status}`)
   const text = new TextDecoder().decode(bytes)
   if (text === '') return { status, headers, json: undefined }
   try {
     return { status, headers, json: JSON.parse(text) }
   } catch (cause) {
     if (status >= 400) return { status, headers, json: undefined }
-    throw new ProcessorUnavailable(`the processor answered ${status} without JSON`, { cause })
+    throw new UnknownAnswer(`status ${status} without JSON`, { cause })
   }
+}
+
+const outages: readonly OutgoingFailure[] = ['timeout', 'connection failed']
+
+/** What a failed exchange means: an outage, an answer that cannot be used, or an address that may not be called. */
+export function unavailableFor(cause: OutgoingError): ProcessorUnavailable {
+  const { kind, status = 0 } = cause
+  if (outages.includes(kind) || status >= 500)
+    return new ProcessorUnavailable(`the processor did not answer: ${kind}`, { cause, counts: true })
+  if (status > 0) return new UnknownAnswer(`status ${status}, ${kind}`, { cause })
+  return new ProcessorUnavailable(`the processor was not called: ${kind}`, { cause })
 }
 
 /** A port for all calls of one verb: together they have the time of one, so that whoever waits for the verb knows how long. */
@@ -56,6 +68,6 @@ export function portOfVerb({ now, timeoutMs = callTimeoutMs, ...port }: Processo
   }
 }
 
-/** For 401, 403, 409 and 429, which say nothing of the payment: that the call had no effect is certain, and nobody's breaker counts it. */
+/** For 401, 403 and 429, after which the call certainly had no effect, and 409, which says nothing about the payment. */
 export const saidNothing = (status: number): ProcessorUnavailable =>
-  new ProcessorUnavailable(`the processor answered ${status}`, { neverSent: status !== 409, counts: false })
+  new ProcessorUnavailable(`the processor answered ${status}`, { neverSent: status !== 409 })

@@ -2,7 +2,7 @@
 import { currencies, decimalsOf, isCurrency } from '../../lib/money.ts'
 import { countAt, knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import type { PaymentState, RefundAnswer } from './processor.ts'
-import { ProcessorUnavailable } from './processor.ts'
+import { UnknownAnswer } from './processor.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const withoutDecimals = words('BIF DJF GNF ISK JPY KMF KRW PYG RWF UGX VUV VND XAF XOF XPF')
@@ -78,7 +78,7 @@ export function seenOf(json: unknown, asked: Asked): Seen {
   const stated = knownAs(states, status)
   const amount = needed(asked.amount ?? countAt(json, 'amount'), 'a payment has no amount')
   if (differs(valueAt(json, 'amount'), amount) || differs(valueAt(json, 'currency'), asked.currency))
-    throw new ProcessorUnavailable('the processor told of another amount or currency', { counts: false })
+    throw new UnknownAnswer('another amount or currency')
   const captured = countAt(json, 'balances', 'total_captured') ?? (whollyCaptured.has(status) ? amount : 0)
   const state = stateOf(stated, captured, amount)
   const held = state === 'AUTHORIZED' || state === 'PROCESSING' || state === 'CAPTURED'
@@ -146,7 +146,7 @@ export function actionOf(
   type: 'Capture' | 'Void' | 'Refund',
   { ourId, id }: { readonly ourId?: string; readonly id: string | undefined },
 ): Action | undefined {
-  if (!Array.isArray(actions)) throw new ProcessorUnavailable("the processor's answer makes no sense: actions are no list")
+  if (!Array.isArray(actions)) throw new UnknownAnswer('actions are no list')
   const found = actions.find((action) => {
     if (textAt(action, 'type') !== type) return false
     return (ourId !== undefined && textAt(action, 'reference') === ourId) || (id !== undefined && textAt(action, 'id') === id)
@@ -163,8 +163,7 @@ export function actionOf(
 
 /** @throws ProcessorUnavailable for another amount than was asked for */
 export function refundOf({ id, approved, code, amount }: Action, asked: { readonly amount: number }): RefundAnswer {
-  if (amount !== undefined && amount !== asked.amount)
-    throw new ProcessorUnavailable('the processor told of a refund of another amount', { counts: false })
+  if (amount !== undefined && amount !== asked.amount) throw new UnknownAnswer('a refund of another amount')
   if (approved === undefined) return { reference: id, state: 'PENDING' }
   return approved ? { reference: id, state: 'SUCCEEDED' } : { reference: id, state: 'FAILED', failureCode: code ?? 'declined' }
 }

@@ -6,7 +6,7 @@ import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from 
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
 import { type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
-import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
 /** The settings `CHECKOUT_…`. `publishableKey` opens the exchange of wallet tokens, `apiUrl` has the account's own prefix. */
 export type CheckoutAccount = {
@@ -67,7 +67,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (status === 401 || status === 409) throw saidNothing(status)
     // A 429 may also say that an earlier request with this key is being worked on.
     const neverSent = status === 429 && request.idempotencyKey === undefined
-    throw new ProcessorUnavailable(`the processor answered ${status}`, { neverSent, counts: false })
+    throw status === 429 ? new ProcessorUnavailable('the processor answered 429', { neverSent }) : new UnknownAnswer(`status ${status}`)
   }
 
   /** Calls where neither 403 nor 404 can speak of a payment. */
@@ -97,9 +97,9 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       const items = listAt(json, 'data')
       payments.push(...items)
       if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => seenOf(payment, asked))
-      if (items.length === 0) throw new ProcessorUnavailable("the processor's answer makes no sense: a list ends before its end")
+      if (items.length === 0) throw new UnknownAnswer('a list ends before its end')
     }
-    throw new ProcessorUnavailable('there are more payments under one reference than are read', { counts: false })
+    throw new ProcessorUnavailable('there are more payments under one reference than are read')
   }
 
   /** The payment of theirs that a name stands for. Undefined: there is none (yet). */
@@ -216,7 +216,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const seen = await read(id, name)
     if (seen === undefined) throw new ProcessorRefused('not_found')
     const now = await undecided(seen, name)
-    if (now.state === 'AUTHORIZED') throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
+    if (now.state === 'AUTHORIZED') throw new ProcessorUnavailable(`the processor answered ${status}`)
     return paymentOf(now, name)
   }
 
@@ -263,7 +263,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (seen.captured === 0) return new ProcessorRefused('not_captured')
     if (seen.captured - (seen.refunded ?? 0) < amount) return new ProcessorRefused('refund_exceeds_rest')
     // There is enough left: an earlier request of the same may be under way.
-    return new ProcessorUnavailable('the processor answered 403', { counts: false })
+    return new ProcessorUnavailable('the processor answered 403')
   }
 
   /** Their id of the payment that a refund is of. */
@@ -385,7 +385,7 @@ function paymentOf(
 }
 
 function strange(): never {
-  throw new ProcessorUnavailable("the processor's answer makes no sense: it is about another payment")
+  throw new UnknownAnswer('another payment')
 }
 
 /** What went wrong with a call that nothing depends on. */

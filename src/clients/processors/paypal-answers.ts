@@ -1,8 +1,8 @@
 /** What PayPal's objects say: orders with their authorizations, captures and refunds, and events. */
-import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
+import { knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { minorUnitsIn } from './paypal-amounts.ts'
 import type { ProcessorMessage, ProcessorPayment, References, RefundAnswer } from './processor.ts'
-import { ProcessorUnavailable } from './processor.ts'
+import { UnknownAnswer } from './processor.ts'
 
 type Amount = { readonly amount: number; readonly currency: string }
 type Money = { readonly id: string; readonly status: string; readonly amount: number }
@@ -32,9 +32,9 @@ export function orderOf(
   { paymentId, currency, total }: { paymentId: string; currency: string; total: number | undefined },
 ): Order {
   const unit = valueAt(json, 'purchase_units', 0)
-  if ((textAt(unit, 'custom_id') ?? paymentId) !== paymentId) throw new ProcessorUnavailable('the processor answered with another payment')
+  if ((textAt(unit, 'custom_id') ?? paymentId) !== paymentId) throw new UnknownAnswer('another payment')
   const amount = minorUnitsIn(valueAt(unit, 'amount'), currency)
-  if (amount === undefined || amount !== (total ?? amount)) throw new ProcessorUnavailable('the payment is about another sum')
+  if (amount === undefined || amount !== (total ?? amount)) throw new UnknownAnswer('another amount')
   const all = (kind: string) => listAt(unit, 'payments', kind).map((one) => sumIn(one, currency))
   const authorizations = all('authorizations')
   const refunds = all('refunds')
@@ -118,8 +118,7 @@ const authorizationStates: Readonly<Record<string, Standing>> = {
 }
 
 /** @throws ProcessorUnavailable for a word that there is not, or that contradicts the rest: captured without a capture */
-const neededIn = (known: Readonly<Record<string, Standing>>, status: string): Standing =>
-  needed(Object.hasOwn(known, status) ? known[status] : undefined, 'status')
+const neededIn = (known: Readonly<Record<string, Standing>>, status: string): Standing => knownAs(known, status)
 
 function referencesOf(authorization: string | undefined, capture: string | undefined): References | undefined {
   if (authorization === undefined && capture === undefined) return undefined
@@ -143,10 +142,9 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
 /** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
 export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
   const isOurs = (textAt(refund, 'custom_id') ?? refundId) === refundId
-  if (!isOurs || minorUnitsIn(valueAt(refund, 'amount'), asked.currency) !== asked.amount)
-    throw new ProcessorUnavailable('the processor answered with another refund')
+  if (!isOurs || minorUnitsIn(valueAt(refund, 'amount'), asked.currency) !== asked.amount) throw new UnknownAnswer('another refund')
   const status = textAt(refund, 'status') ?? ''
-  const state = needed(Object.hasOwn(refundStates, status) ? refundStates[status] : undefined, 'status')
+  const state = knownAs(refundStates, status)
   const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'status_details', 'reason')) ?? status.toLowerCase()) : undefined
   return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }

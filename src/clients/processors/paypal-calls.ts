@@ -1,7 +1,7 @@
 /** Calls to PayPal: a token that all of an account share, and its errors. */
 import { countAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { type CallAnswer, callProcessor, type ProcessorPort, saidNothing } from './call.ts'
-import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
 export type PaypalRequest = {
   readonly method: 'GET' | 'POST'
@@ -43,12 +43,11 @@ export function createPaypalCalls(
       },
       body: 'grant_type=client_credentials',
     })
-    if ([400, 401, 403].includes(answer.status)) throw new NotAllowed(`no token: ${answer.status}`, { neverSent: true, counts: false })
+    if ([400, 401, 403].includes(answer.status)) throw new NotAllowed(`no token: ${answer.status}`, { neverSent: true })
     // Whatever was to be done with the token has not been sent.
-    if (answer.status !== 200) throw new ProcessorUnavailable(`no token: ${answer.status}`, { neverSent: true, counts: false })
+    if (answer.status !== 200) throw new UnknownAnswer(`status ${answer.status} for a token`, { neverSent: true })
     const token = textAt(answer.json, 'access_token')
-    if (token === undefined || !/^[\x21-\x7e]+$/.test(token))
-      throw new ProcessorUnavailable('the token makes no sense', { neverSent: true })
+    if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new UnknownAnswer('no token', { neverSent: true })
     const lives = (countAt(answer.json, 'expires_in') ?? livesSeconds) * 1000
     return { token, until: asked + Math.max(lives - marginMs, lives / 2) }
   }
@@ -61,8 +60,7 @@ export function createPaypalCalls(
         return token
       })
       .catch((error: unknown) => {
-        if (!(error instanceof ProcessorUnavailable) || error.neverSent) throw error
-        throw new ProcessorUnavailable(error.message, { cause: error, neverSent: true, counts: error.counts })
+        throw notSent(error) ?? error
       })
       .finally(() => {
         renewal = undefined
@@ -107,15 +105,14 @@ export function createPaypalCalls(
 /** @throws ProcessorUnavailable for answers that say nothing of what was asked */
 function judge({ status, json }: CallAnswer): void {
   if (status === 204) return
-  if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true, counts: false })
+  if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
   if (status === 409 || status === 429) throw saidNothing(status)
   if (status === 200 || status === 201) {
-    if (typeof json !== 'object' || json === null) throw new ProcessorUnavailable('the processor answered with nothing')
+    if (typeof json !== 'object' || json === null) throw new UnknownAnswer('no JSON object')
     return
   }
   // No more than these are PayPal's, and a 404 of something in between does not mean that there is no payment.
-  if (![400, 404, 422].includes(status) || textAt(json, 'name') === undefined)
-    throw new ProcessorUnavailable(`the processor answered ${status} without its reason`, { counts: false })
+  if (![400, 404, 422].includes(status) || textAt(json, 'name') === undefined) throw new UnknownAnswer(`status ${status} without a reason`)
 }
 
 /** PayPal's word for why: `details[0].issue` says more than the name of the status. */

@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { textAt } from './answers.ts'
 import type { CallAnswer } from './call.ts'
 import type { PaypalRequest } from './paypal-calls.ts'
-import { BadSignature, type Processor, ProcessorUnavailable } from './processor.ts'
+import { BadSignature, type Processor, UnknownAnswer } from './processor.ts'
 
 type Verifying = {
   readonly webhookId: string
@@ -61,7 +61,7 @@ export async function verifyPaypalMessage(
   if (answer.status >= 400) throw new BadSignature('paypal: not understood')
   const status = textAt(answer.json, 'verification_status')
   if (status === 'FAILURE') throw new BadSignature('paypal')
-  if (status !== 'SUCCESS') throw new ProcessorUnavailable('PayPal did not say whether the message is its own')
+  if (status !== 'SUCCESS') throw new UnknownAnswer('PayPal does not say whether the message is its own')
   return `sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 

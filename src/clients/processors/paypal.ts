@@ -56,7 +56,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
       capture === undefined
         ? authorization && `authorizations/${encodeURIComponent(authorization)}`
         : `captures/${encodeURIComponent(capture)}`
-    if (path === undefined) throw new ProcessorUnavailable('PayPal cannot be asked by our id alone', { counts: false })
+    if (path === undefined) throw new ProcessorUnavailable('PayPal cannot be asked by our id alone')
     return textAt(foundIn(await call({ method: 'GET', path: `/v2/payments/${path}` })), 'supplementary_data', 'related_ids', 'order_id')
   }
 

@@ -147,7 +147,10 @@ export type Processor = {
   probe(): Promise<void>
 }
 
-/** Nothing came back, or something that says nothing: it may have happened. */
+/**
+ * The processor gave no usable answer: it is not known whether the request had an effect. Only an outage (timeout, network
+ * error, 5xx) counts as a failure for the processor's circuit breaker, and only `call.ts`, `reach.ts` and `within` report one.
+ */
 export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable'
   constructor(
@@ -155,12 +158,12 @@ export class ProcessorUnavailable extends Error {
     {
       cause,
       neverSent = false,
-      counts = true,
+      counts = false,
     }: {
       readonly cause?: unknown
       /** Whether it is certain that nothing happened: refused connections, 401, 403, 429. */
       readonly neverSent?: boolean
-      /** Whether it counts as a failure of the processor itself: time-outs, the network and 5xx do, and no 4xx does. */
+      /** Whether the circuit breaker counts it as a failure of the processor: a timeout, a network error or 5xx. */
       readonly counts?: boolean
     } = {},
   ) {
@@ -170,6 +173,28 @@ export class ProcessorUnavailable extends Error {
   }
   readonly neverSent: boolean
   readonly counts: boolean
+}
+
+/**
+ * The processor answered, but not as its API says: an unknown status, a missing field, no JSON, a redirect, another payment.
+ * This concerns one payment. It shows that the processor is reachable, so it does not count for the circuit breaker.
+ */
+export class UnknownAnswer extends ProcessorUnavailable {
+  constructor(
+    readonly what: string,
+    options: { readonly cause?: unknown; readonly neverSent?: boolean } = {},
+  ) {
+    super(`unexpected answer: ${what}`, options)
+  }
+}
+
+/** The failure of a call that had to succeed before the request could be sent; undefined for other errors. */
+export function notSent(cause: unknown): ProcessorUnavailable | undefined {
+  if (!(cause instanceof ProcessorUnavailable) || cause.neverSent) return cause instanceof ProcessorUnavailable ? cause : undefined
+  const { message, counts } = cause
+  return cause instanceof UnknownAnswer
+    ? new UnknownAnswer(cause.what, { cause, neverSent: true })
+    : new ProcessorUnavailable(message, { cause, neverSent: true, counts })
 }
 
 /**
@@ -196,7 +221,7 @@ export class BadSignature extends Error {
 export function within<Answer>(patienceMs: number | undefined, answer: Promise<Answer>): Promise<Answer> {
   if (patienceMs === undefined) return answer
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new ProcessorUnavailable('the processor takes too long')), patienceMs)
+  const timer = setTimeout(() => reject(new ProcessorUnavailable('the processor takes too long', { counts: true })), patienceMs)
   answer.catch(() => undefined)
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer))
 }

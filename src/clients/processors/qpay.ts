@@ -9,7 +9,7 @@ import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
 import { unitsOf } from './decimals.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from './processor.ts'
-import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { BadSignature, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 import { clientParametersOf } from './qpay-page.ts'
 import { createSharedToken, type Token } from './shared-token.ts'
 
@@ -122,7 +122,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       if (sumOf(rows.refunded) >= amount) return refundDone
       if (rows.paid.length > 0) return undefined
       // Neither paid nor refunded: what it shows of a payment that was refunded is not documented.
-      throw new ProcessorUnavailable('QPay does not tell what became of the refund', { counts: false })
+      throw new UnknownAnswer('QPay does not say what became of the refund')
     },
     async readMessage() {
       throw new BadSignature('QPay signs nothing: its callbacks are known by the address that they come to')
@@ -140,12 +140,12 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
 async function invoiceOf(ask: Ask, { paymentId, reference, references }: Named): Promise<string> {
   if (reference !== undefined) return reference
   const paid = references?.['payment']
-  if (paid === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id', { counts: false })
+  if (paid === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id')
   const payment = await ask('GET', `/payment/${encodeURIComponent(paid)}`)
   const found = isGood(payment) && textAt(payment.json, 'object_type') === 'INVOICE' ? textAt(payment.json, 'object_id') : undefined
   const invoice = found === undefined ? undefined : await ask('GET', `/invoice/${encodeURIComponent(found)}`)
   if (found === undefined || !invoice || !isGood(invoice) || textAt(invoice.json, 'sender_invoice_no') !== paymentId)
-    throw new ProcessorUnavailable('QPay does not tell which invoice was paid, or it is not of this payment', { counts: false })
+    throw new UnknownAnswer('a payment without its invoice, or of another invoice')
   return found
 }
 
@@ -206,7 +206,7 @@ async function rowsOf(ask: Ask, reference: string): Promise<Rows> {
   if (answer.status === 404) return { paid: [], refunded: [] }
   if (!isGood(answer)) throw saidNothing(answer.status)
   const rows = needed(valueAt(answer.json, 'rows'), 'no rows')
-  if (!Array.isArray(rows)) throw new ProcessorUnavailable("the processor's answer makes no sense: rows that are no list")
+  if (!Array.isArray(rows)) throw new UnknownAnswer('rows that are no list')
   const byId = new Map<string, Row>()
   for (const row of listAt(answer.json, 'rows')) {
     const status = textAt(row, 'payment_status')
@@ -245,8 +245,7 @@ async function beforeACall(token: Promise<string>): Promise<string> {
   try {
     return await token
   } catch (cause) {
-    const counts = cause instanceof ProcessorUnavailable && cause.counts
-    throw new ProcessorUnavailable('the processor gave no token', { cause, neverSent: true, counts })
+    throw notSent(cause) ?? new ProcessorUnavailable('the processor gave no token', { cause, neverSent: true })
   }
 }
 

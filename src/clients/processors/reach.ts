@@ -14,5 +14,5 @@ export async function reach(host: string, { fetch, trusted, timeoutMs = callTime
     // Where it would send us, or how much it has to say, is no matter.
     (error: unknown) => (error instanceof OutgoingError ? error.status : undefined),
   )
-  if (status === undefined || status >= 500) throw new ProcessorUnavailable(`the host answered ${status ?? 'nothing'}`)
+  if (status === undefined || status >= 500) throw new ProcessorUnavailable(`the host answered ${status ?? 'nothing'}`, { counts: true })
 }

@@ -1,9 +1,9 @@
 /** What Stripe's objects say: payment intents, refunds, events. */
 import { createHash, createHmac } from 'node:crypto'
 import { sameSecret } from '../../lib/seal.ts'
-import { countAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
+import { countAt, knownAs, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import type { PaymentState, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
-import { BadSignature, ProcessorUnavailable } from './processor.ts'
+import { BadSignature, UnknownAnswer } from './processor.ts'
 import { minorUnits } from './stripe-amounts.ts'
 
 type Amount = { readonly amount: number; readonly currency: string }
@@ -32,10 +32,10 @@ export function paymentOf(
   { paymentId, asked, publishableKey }: { paymentId: string; asked: Amount; publishableKey: string | undefined },
 ): ProcessorPayment {
   const reference = intentOf(intent, paymentId)
-  if (textAt(intent, 'currency')?.toUpperCase() !== asked.currency) throw new ProcessorUnavailable('the payment is in another currency')
+  if (textAt(intent, 'currency')?.toUpperCase() !== asked.currency) throw new UnknownAnswer('another currency')
   const units = (...path: string[]) => minorUnits(countAt(intent, ...path), asked.currency)
   const status = textAt(intent, 'status') ?? ''
-  const state = needed(stateOf(intent, status), 'status')
+  const state = stateOf(intent, status)
   const captured = state === 'CAPTURED' ? needed(units('amount_received'), 'amount_received') : 0
   const authorized = state === 'AUTHORIZED' ? needed(units('amount_capturable'), 'amount_capturable') : captured
   const differs = state === 'CAPTURED' && captured !== asked.amount
@@ -54,19 +54,17 @@ export function paymentOf(
 
 /** The name of a payment intent, where it is one and not that of another payment of ours. */
 function intentOf(intent: unknown, paymentId: string): string {
-  if (textAt(intent, 'object') !== 'payment_intent') throw new ProcessorUnavailable('the processor did not answer with a payment intent')
+  if (textAt(intent, 'object') !== 'payment_intent') throw new UnknownAnswer('no payment intent')
   const ours = textAt(intent, 'metadata', 'payment_id')
-  if (ours !== undefined && ours !== paymentId) throw new ProcessorUnavailable('the processor answered with another payment')
+  if (ours !== undefined && ours !== paymentId) throw new UnknownAnswer('another payment')
   return needed(textAt(intent, 'id'), 'id')
 }
 
 /** An intent that was declined waits for another card, and is new but for its last error. */
-const stateOf = (intent: unknown, status: string): PaymentState | undefined =>
+const stateOf = (intent: unknown, status: string): PaymentState =>
   status === 'requires_payment_method' && (valueAt(intent, 'last_payment_error') ?? undefined) !== undefined
     ? 'FAILED'
-    : Object.hasOwn(states, status)
-      ? states[status]
-      : undefined
+    : knownAs(states, status)
 
 const failureOf = (intent: unknown, state: PaymentState): string | undefined =>
   state === 'FAILED'
@@ -100,13 +98,13 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
 
 /** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
 export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
-  if (textAt(refund, 'object') !== 'refund') throw new ProcessorUnavailable('the processor did not answer with a refund')
+  if (textAt(refund, 'object') !== 'refund') throw new UnknownAnswer('no refund')
   const isOurs = (textAt(refund, 'metadata', 'refund_id') ?? refundId) === refundId
   const isSame = textAt(refund, 'currency')?.toUpperCase() === asked.currency
   const amount = isSame ? minorUnits(countAt(refund, 'amount'), asked.currency) : undefined
-  if (!isOurs || amount !== asked.amount) throw new ProcessorUnavailable('the processor answered with another refund')
+  if (!isOurs || amount !== asked.amount) throw new UnknownAnswer('another refund')
   const status = textAt(refund, 'status') ?? ''
-  const state = needed(Object.hasOwn(refundStates, status) ? refundStates[status] : undefined, 'status')
+  const state = knownAs(refundStates, status)
   const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'failure_reason')) ?? status) : undefined
   return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }

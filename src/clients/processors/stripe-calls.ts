@@ -2,7 +2,7 @@
 import type { SafeFetch } from '../../core/outgoing.ts'
 import { listAt, needed, textAt, valueAt } from './answers.ts'
 import { type CallAnswer, callProcessor, type ProcessorPort, saidNothing } from './call.ts'
-import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 import { declineOf } from './stripe-answers.ts'
 
 export type Fields = Readonly<Record<string, string | number | boolean>>
@@ -49,7 +49,7 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
         ? { url: baseUrl + path, headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body: form }
         : { url: `${baseUrl}${path}${form && `?${form}`}`, headers }
     const answer = await callProcessor({ ...port, fetch }, { method, ...sent }).catch((error: unknown) => {
-      throw replayed && error instanceof ProcessorUnavailable ? new StoredFailure(error.message, { cause: error, counts: false }) : error
+      throw replayed && error instanceof ProcessorUnavailable ? new StoredFailure(error.message, { cause: error }) : error
     })
     judge(answer)
     return { ...answer, replayed }
@@ -74,7 +74,7 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
         if (error instanceof KeyTaken) throw error
       }
     }
-    throw new ProcessorUnavailable('the processor repeats its own failure', { counts: false })
+    throw new ProcessorUnavailable('the processor repeats its own failure')
   }
 
   /** Goes through a list, newest first. @returns undefined when it has no such item, or there is no such list */
@@ -84,14 +84,14 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
       const answer = await call({ method: 'GET', path, fields: { ...fields, limit: pageSize, ...after } })
       if (isMissing(answer)) return undefined
       if (answer.status !== 200) throw refusal(answer)
-      if (!Array.isArray(valueAt(answer.json, 'data'))) throw new ProcessorUnavailable('the processor did not answer with a list')
+      if (!Array.isArray(valueAt(answer.json, 'data'))) throw new UnknownAnswer('no list')
       const items = listAt(answer.json, 'data')
       const found = items.find(isIt)
       if (found !== undefined) return found as object
       if (valueAt(answer.json, 'has_more') !== true) return undefined
       after = { starting_after: needed(textAt(items.at(-1), 'id'), 'id') }
     }
-    throw new ProcessorUnavailable('there is too much since then to tell', { counts: false })
+    throw new ProcessorUnavailable('there is too much since then to tell')
   }
 
   return { call, postOnce, findIn }
@@ -100,18 +100,16 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
 /** @throws ProcessorUnavailable for answers that say nothing of what was asked */
 function judge({ status, json }: CallAnswer): void {
   if (status === 200) {
-    if (typeof json !== 'object' || json === null) throw new ProcessorUnavailable('the processor answered with nothing')
+    if (typeof json !== 'object' || json === null) throw new UnknownAnswer('no JSON object')
     return
   }
   const error = valueAt(json, 'error')
-  if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true, counts: false })
+  if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
   if (status === 409 || status === 429) throw saidNothing(status)
   if (status === 400 && textAt(error, 'code') === 'rate_limit') throw saidNothing(429)
-  if (textAt(error, 'type') === 'idempotency_error')
-    throw new KeyTaken('the idempotency key was used for something else', { counts: false })
+  if (textAt(error, 'type') === 'idempotency_error') throw new KeyTaken('the idempotency key was used for something else')
   // No more than these are Stripe's, and a 404 of something in between does not mean that there is no payment.
-  if (![400, 402, 404].includes(status) || textAt(error, 'type') === undefined)
-    throw new ProcessorUnavailable(`the processor answered ${status} without its reason`, { counts: false })
+  if (![400, 402, 404].includes(status) || textAt(error, 'type') === undefined) throw new UnknownAnswer(`status ${status} without a reason`)
 }
 
 /** Whether what was asked for is what there is not. */

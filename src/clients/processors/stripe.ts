@@ -4,7 +4,7 @@ import { modeOf } from '../../lib/processor-keys.ts'
 import { needed, textAt, valueAt } from './answers.ts'
 import type { ProcessorPort } from './call.ts'
 import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorPayment, RefundAnswer } from './processor.ts'
-import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { ProcessorRefused, UnknownAnswer } from './processor.ts'
 import { stripeSays, stripeSaysCurrency, stripeUnits } from './stripe-amounts.ts'
 import { messageOf, paymentOf, refundOf, verifyStripeSignature } from './stripe-answers.ts'
 import { type Answer, createStripeCalls, type Fields, isMissing, NotAllowed, refusal } from './stripe-calls.ts'
@@ -103,7 +103,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     }
     const made = await postOnce({ method: 'POST', path: '/v1/payment_intents', fields, key: paymentId }, () => findIntent(paymentId))
     const intent = 'found' in made ? made.found : await madeBy(made.answer)
-    if (valueAt(intent, 'amount') !== fields.amount) throw new ProcessorUnavailable('the payment is about another sum')
+    if (valueAt(intent, 'amount') !== fields.amount) throw new UnknownAnswer('another amount')
     return paymentIn(intent, { ...payment, reference: undefined })
   }
 
@@ -111,7 +111,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   async function madeBy(answer: Answer): Promise<unknown> {
     const intent = answer.status === 200 ? answer.json : valueAt(answer.json, 'error', 'payment_intent')
     const reference = textAt(intent, 'id')
-    if (reference === undefined) throw answer.status === 200 ? new ProcessorUnavailable('the payment has no name') : refusal(answer)
+    if (reference === undefined) throw answer.status === 200 ? new UnknownAnswer('a payment without an id') : refusal(answer)
     return answer.replayed ? needed(await readIntent(reference), 'what was made is not there') : intent
   }
 
@@ -189,7 +189,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
         // A restricted key has to be allowed to read the balance, or it cannot be proven.
         throw error instanceof NotAllowed ? new ProcessorRefused('credentials') : error
       })
-      if (answer.status !== 200) throw new ProcessorUnavailable(`the processor answered ${answer.status}`, { counts: false })
+      if (answer.status !== 200) throw new UnknownAnswer(`status ${answer.status}`)
     },
   }
 }

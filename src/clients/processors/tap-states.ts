@@ -4,7 +4,7 @@ import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../..
 import { sameSecret } from '../../lib/seal.ts'
 import { knownAs, needed, textAt, valueAt, wordOf } from './answers.ts'
 import type { PaymentState, RefundAnswer } from './processor.ts'
-import { ProcessorUnavailable } from './processor.ts'
+import { UnknownAnswer } from './processor.ts'
 
 export type Amount = { readonly amount: number; readonly currency: string }
 
@@ -74,8 +74,7 @@ export function seenOf(json: unknown, asked: Amount | undefined): Seen {
   const status = needed(textAt(json, 'status'), 'a payment has no status').toUpperCase()
   const stated = knownAs(states, status)
   const told = needed(toldAmount(json), 'a payment has no amount')
-  if (asked && (told.amount !== asked.amount || told.currency !== asked.currency))
-    throw new ProcessorUnavailable('the processor told of another amount or currency', { counts: false })
+  if (asked && (told.amount !== asked.amount || told.currency !== asked.currency)) throw new UnknownAnswer('another amount or currency')
   // Captured, but by a charge that is not this.
   const state = stated === 'CAPTURED' && !isCharge(id) ? 'PROCESSING' : stated
   const redirectUrl = state === 'PENDING' ? linkAt(json, 'transaction', 'url') : undefined
@@ -128,8 +127,7 @@ export function refundOf(json: unknown, asked: Amount): RefundAnswer {
   const status = needed(textAt(json, 'status'), 'a refund has no status').toUpperCase()
   const state = knownAs(refundStates, status)
   const told = needed(toldAmount(json), 'a refund has no amount')
-  if (told.amount !== asked.amount || told.currency !== asked.currency)
-    throw new ProcessorUnavailable('the processor told of another amount or currency', { counts: false })
+  if (told.amount !== asked.amount || told.currency !== asked.currency) throw new UnknownAnswer('another amount or currency')
   const failureCode = wordOf(textAt(json, 'response', 'code'), status.toLowerCase())
   return { reference, state, ...(state === 'FAILED' && failureCode !== undefined ? { failureCode } : {}) }
 }

@@ -4,7 +4,7 @@ import { modeOf } from '../../lib/processor-keys.ts'
 import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
-import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 import {
   type Amount,
   idAt,
@@ -75,7 +75,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     const { status, json } = await send(method, path, body)
     if ((status >= 200 && status < 300) || status === 400 || status === 402 || status === 404) return { status, json }
     if (status === 401 || status === 403 || status === 409 || status === 429) throw saidNothing(status)
-    throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
+    throw new UnknownAnswer(`status ${status}`)
   }
 
   /** Makes something. One that failed at once may come with a 402, and is an answer all the same. */
@@ -94,7 +94,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     if (status < 300 && textAt(json, 'id') === id) return json
     if (status < 300) throw strange()
     if (status === 404 || saysNotFound(json)) return undefined
-    throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
+    throw new UnknownAnswer(`status ${status}`)
   }
 
   /** All of a list, page by page. "None" is a 400. */
@@ -107,14 +107,14 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
         ...(after ? { starting_after: after } : {}),
       })
       if (status === 404 || (status === 400 && saysNotFound(json))) return
-      if (status >= 300) throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
-      if (!Array.isArray(valueAt(json, of))) throw new ProcessorUnavailable("the processor's answer makes no sense: a list has no items")
+      if (status >= 300) throw new UnknownAnswer(`status ${status}`)
+      if (!Array.isArray(valueAt(json, of))) throw new UnknownAnswer('a list has no items')
       const items = listAt(json, of)
       yield* items
       if (valueAt(json, 'has_more') !== true) return
       after = needed(idAt(items.at(-1), 'id'), 'an item of a list has no id')
     }
-    throw new ProcessorUnavailable('there is more in a list than is read', { counts: false })
+    throw new ProcessorUnavailable('there is more in a list than is read')
   }
 
   async function theirToken(token: string, shopper: NewPayment['shopper']): Promise<string> {
@@ -345,7 +345,7 @@ function mustSay(amount: Amount): void {
 
 /** @throws ProcessorUnavailable, which is not `undefined`: that would say that there is none */
 function named({ reference }: PaymentName): string {
-  if (reference === undefined) throw new ProcessorUnavailable('Tap finds no payment by our id', { counts: false })
+  if (reference === undefined) throw new ProcessorUnavailable('Tap finds no payment by our id')
   return reference
 }
 
@@ -372,7 +372,7 @@ function paymentOf({ id, redirectUrl, ...seen }: Seen, { reference = id, referen
   }
 }
 
-const strange = () => new ProcessorUnavailable("the processor's answer makes no sense: it is about something else")
+const strange = () => new UnknownAnswer('another payment')
 
 /** What went wrong with a call that nothing depends on. */
 function expected(error: unknown): undefined {

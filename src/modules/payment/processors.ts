@@ -1,4 +1,4 @@
-import { type Processor, ProcessorRefused, ProcessorUnavailable } from '../../clients/processors/processor.ts'
+import { type Processor, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../../clients/processors/processor.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
 import type { ProcessorAccount } from '../processor-account/domain.ts'
@@ -51,13 +51,13 @@ export async function calling<Answer>(
   call: (processor: Processor) => Promise<Answer>,
 ): Promise<Answer> {
   if (!breaker) return call(processor)
-  if (!breakers.passes(breaker)) throw new ProcessorUnavailable('its breaker is open', { neverSent: true, counts: false })
+  if (!breakers.passes(breaker)) throw new ProcessorUnavailable('its breaker is open', { neverSent: true })
   try {
     const answer = await call(processor)
     breakers.answered(breaker)
     return answer
   } catch (error) {
-    if (error instanceof ProcessorRefused) breakers.answered(breaker)
+    if (error instanceof ProcessorRefused || error instanceof UnknownAnswer) breakers.answered(breaker)
     else if (error instanceof ProcessorUnavailable && error.counts) breakers.failed(breaker)
     throw error
   }

@@ -6,6 +6,7 @@ import {
   ProcessorRefused,
   ProcessorUnavailable,
   type RefundAnswer,
+  UnknownAnswer,
   within,
 } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
@@ -146,6 +147,19 @@ const nameOf = ({ id, processorReference, references, amount, currency }: Paymen
   currency,
 })
 
+const unknownAnswerAdvice =
+  'souk keeps its state and asks again; compare it with the page of the processor, and look for a newer version of souk if this repeats'
+
+/** Logs that a processor did not answer, or answered in a way that its client does not know. */
+function logUnavailable(
+  { log }: PaymentDeps,
+  of: 'payment' | 'refund',
+  fields: { readonly error: Error; readonly [name: string]: unknown },
+) {
+  if (fields.error instanceof UnknownAnswer) log.warn(`${of}.unknown_answer`, { ...fields, advice: unknownAnswerAdvice })
+  else log.warn(`${of}.no_answer`, fields)
+}
+
 type Asking = AskOptions & { readonly question: Question; readonly payment: Payment }
 
 async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promise<PaymentAnswer | undefined> {
@@ -162,7 +176,7 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
     // A payment that it would not begin has ended, and one that it never began needs no voiding.
     if (error instanceof ProcessorRefused && question === 'create') return refusal(payment, 'FAILED', error)
     if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
-    deps.log.warn('payment.no_answer', { ...traceOf(payment), question, error })
+    logUnavailable(deps, 'payment', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
     // Nobody has its name, and it cannot be found by ours: its page has heard nothing of it, and it is not asked for any more.
     if (question === 'void' && !findable && isNameless(payment)) return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
@@ -241,7 +255,7 @@ const takeAnew = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, ho
     return taken?.sentAt === sentAt && (await paymentStore.change(tx, taken, [taken.status], { sentAt: now })) !== undefined
   }, locking)
 
-const notYet = (why: string) => new ProcessorUnavailable(`the payment is not begun again: ${why}`, { neverSent: true, counts: false })
+const notYet = (why: string) => new ProcessorUnavailable(`the payment is not begun again: ${why}`, { neverSent: true })
 
 async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
   const { id, amount, currency, method, sealedToken, returnUrl } = payment
@@ -277,7 +291,7 @@ async function found(
     return (await calling(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
-    deps.log.warn('payment.no_answer', { ...traceOf(payment), question: 'ask', error })
+    logUnavailable(deps, 'payment', { ...traceOf(payment), question: 'ask', error })
     return undefined
   }
 }
@@ -350,7 +364,7 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
   }
   const silent = (error: unknown, wasSent: boolean): RefundAsked => {
     if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
-    deps.log.warn('refund.no_answer', { ...trace, error })
+    logUnavailable(deps, 'refund', { ...trace, error })
     return { said: undefined, mayFail, wasSent }
   }
   if (mayBeThere)

@@ -3,7 +3,7 @@ import { type BtcpayAccount, createBtcpay } from '../../../src/clients/processor
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
 import { type BtcpayServerOptions, signed, startBtcpayServer } from './btcpay-server.ts'
-import { failure, nothingSaid, realPort, unknown } from './outcomes.ts'
+import { failure, nothingSaid, realPort, unknownAnswer } from './outcomes.ts'
 
 const order = { paymentId: 'pay_01k7h8m3vefq7v0x2y4z6a8b9c', amount: 1000, currency: 'USD', token: undefined, returnUrl: undefined }
 
@@ -26,11 +26,11 @@ describe('an account of BTCPay', () => {
     await using blind = await withInvoice({ permissions: ['cancreateinvoice'] })
     expect(await failure(blind.btcpay.probe())).toEqual({ refused: 'credentials' })
     await using behind = await withInvoice({ synchronized: false })
-    expect(await failure(behind.btcpay.probe())).toEqual(unknown)
+    expect(await failure(behind.btcpay.probe())).toEqual(unknownAnswer)
     good.server.fail(/invoices/, { status: 429, json: {} })
     expect(await failure(good.btcpay.probe())).toEqual(nothingSaid)
     good.server.fail(/invoices/, { status: 200, json: {} })
-    expect(await failure(good.btcpay.probe())).toEqual(unknown)
+    expect(await failure(good.btcpay.probe())).toEqual(unknownAnswer)
   })
 
   test('is of the mode that it says, wherever its server is', async () => {

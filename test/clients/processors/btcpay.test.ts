@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { btcpayCapabilities, createBtcpay } from '../../../src/clients/processors/btcpay.ts'
 import { amountMax, currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { type BtcpayServer, type BtcpayServerOptions, startBtcpayServer } from './btcpay-server.ts'
-import { failure, nothingSaid, realPort, shortMs, silences, toldBy, unknown, wordFor } from './outcomes.ts'
+import { failure, isOutage, nothingSaid, realPort, shortMs, silences, toldBy, unknown, unknownAnswer, wordFor } from './outcomes.ts'
 
 const order = {
   paymentId: 'pay_01k7h8m3vefq7v0x2y4z6a8b9c',
@@ -88,7 +88,7 @@ describe('an invoice of BTCPay', () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
       const { server, btcpay } = await shop()
       server.fail(/POST/, fault)
-      expect(await failure(btcpay.create(order))).toEqual(unknown)
+      expect(await failure(btcpay.create(order))).toEqual(fault === 'garbage' ? unknownAnswer : unknown)
       const made = await btcpay.create(order)
       expect(await btcpay.create(order)).toEqual(made)
       expect(await btcpay.retrieve({ ...asked, reference: undefined })).toEqual(made)
@@ -127,7 +127,7 @@ describe('an invoice of BTCPay', () => {
     expect([...server.invoices.values()].map(({ status }) => status)).toEqual(['Invalid'])
     expect(await failure(btcpay.retrieve({ ...asked, amount: 1050, reference: undefined }))).toEqual(uncounted)
     server.fail(/status/, { status: 422, json: [] })
-    expect(await failure(btcpay.create({ ...order, amount: 1050 }))).toEqual(unknown)
+    expect(await failure(btcpay.create({ ...order, amount: 1050 }))).toEqual(unknownAnswer)
   })
 
   test('of another amount or currency than was asked for is never money, whatever became of it', async () => {
@@ -361,7 +361,7 @@ describe('a refund by BTCPay', () => {
       const refund = { ...name, refundId, amount: 1000, whole: true }
       expect(await btcpay.retrieveRefund({ ...refund, ...noRefundYet })).toBeUndefined()
       server.fail(/refund/, fault)
-      expect(await failure(btcpay.refund(refund))).toEqual(unknown)
+      expect(await failure(btcpay.refund(refund))).toEqual(fault === 'garbage' ? unknownAnswer : unknown)
       expect(await btcpay.retrieveRefund({ ...refund, ...noRefundYet })).toMatchObject({ state: 'CLAIMABLE' })
       expect(await btcpay.refund(refund)).toMatchObject({ state: 'CLAIMABLE' })
       expect(server.claims.size).toBe(1)
@@ -437,7 +437,7 @@ describe('a refund by BTCPay', () => {
     server.fail(new RegExp(`${claimId}$`), { status: 200, json: { id: claimId, viewLink: 'javascript:alert(1)' } })
     expect(await found()).toEqual({ reference: claimId, state: 'CLAIMABLE' })
     server.fail(/refund/, { status: 200, json: { id: claimId, viewLink: 'javascript:alert(1)' } })
-    expect(await failure(btcpay.refund({ ...refund, refundId: 'ref_other' }))).toEqual(unknown)
+    expect(await failure(btcpay.refund({ ...refund, refundId: 'ref_other' }))).toEqual(unknownAnswer)
   })
 
   test('is found among many thousand claims', async () => {
@@ -470,7 +470,7 @@ describe('a failed call of BTCPay', () => {
   }
 
   for (const [verb, { route, call, isWrite = false }] of Object.entries(verbs)) {
-    test(`${verb}: silence leaves unknown what happened, and counts against the server`, async () => {
+    test(`${verb}: silence leaves unknown what happened, and only an outage counts against the server`, async () => {
       for (const fault of silences) {
         // A list that is empty makes sense where a list was asked for, and health is only asked whether it answers.
         const isEmptyList = typeof fault === 'object' && fault.json === '[]'
@@ -478,7 +478,7 @@ describe('a failed call of BTCPay', () => {
         const made = await withClaim()
         if (fault === 'silent') made.btcpay = createBtcpay(made.server.account, { ...made.port, timeoutMs: shortMs })
         made.server.fail(route, fault)
-        expect([wordFor(fault), await failure(call(made))]).toEqual([wordFor(fault), unknown])
+        expect([wordFor(fault), await failure(call(made))]).toEqual([wordFor(fault), isOutage(fault) ? unknown : unknownAnswer])
       }
     })
 
@@ -509,7 +509,7 @@ describe('a failed call of BTCPay', () => {
     for (const fault of ['lost', 'half', 'garbage', 'unreached'] as const) {
       const { server, btcpay, name } = await withInvoice()
       server.fail(/status/, fault)
-      expect(await failure(btcpay.void(name))).toEqual(unknown)
+      expect(await failure(btcpay.void(name))).toEqual(fault === 'garbage' ? unknownAnswer : unknown)
       expect(await btcpay.void(name)).toMatchObject({ state: 'VOIDED' })
     }
   })

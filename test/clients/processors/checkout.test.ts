@@ -486,9 +486,10 @@ describe('failures', () => {
   }
 
   test.each(routes)('of the network and of the processor itself leave %s unknown, and count', async (route) => {
-    for (const fault of ['lost', 'half', 'garbage', { status: 500 }, { status: 502, json: '<html>' }] as const) {
+    for (const fault of ['lost', 'half', { status: 500 }, { status: 502, json: '<html>' }] as const)
       expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
-    }
+    for (const fault of ['garbage', { status: 200, json: '{"id": "cut o' }, { status: 302, headers: { location: '/' } }] as const)
+      expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
   test('an answer that does not come in time leaves the payment unknown, and counts', async () => {

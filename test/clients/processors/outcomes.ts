@@ -28,18 +28,30 @@ export const toldBy = (call: Promise<unknown>): Promise<string> =>
     (error: unknown) => inspect(error, { depth: 20, showHidden: true }),
   )
 
+/** A timeout, a network error or 5xx. */
 export const unknown = { unavailable: { neverSent: false, counts: true } } satisfies Failure
+/** The processor answered, but not as its API says: the breaker does not count it. */
+export const unknownAnswer = { unavailable: { neverSent: false, counts: false } } satisfies Failure
 export const nothingSaid = { unavailable: { neverSent: true, counts: false } } satisfies Failure
 
-/** Everything that says nothing of what became of a request, and counts against the processor. */
-export const silences: readonly Fault[] = [
+const outages: readonly Fault[] = [
   'silent',
   'lost',
   'unreached',
-  'garbage',
   'half',
-  ...[500, 502, 503, 504, 408, 425].map((status): Fault => ({ status, json: {} })),
+  ...[500, 502, 503, 504].map((status): Fault => ({ status, json: {} })),
   () => ({ status: 500, json: '<html>' }),
+]
+
+/** Whether a fault is an outage of the processor, which its breaker counts. */
+export const isOutage = (fault: Fault): boolean => outages.includes(fault)
+
+/** Every fault that leaves open whether a request had an effect. */
+export const silences: readonly Fault[] = [
+  ...outages,
+  'garbage',
+  ...[408, 425].map((status): Fault => ({ status, json: {} })),
+  () => ({ status: 200, json: '{"id": "cut o' }),
   { status: 200, json: 'null' },
   { status: 200, json: '[]' },
   { status: 200, json: '' },

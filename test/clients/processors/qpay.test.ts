@@ -5,7 +5,7 @@ import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createQpay, qpayCapabilities } from '../../../src/clients/processors/qpay.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { currencies } from '../../../src/lib/money.ts'
-import { failure, nothingSaid, realPort, shortMs, silences, toldBy, unknown, wordFor } from './outcomes.ts'
+import { failure, isOutage, nothingSaid, realPort, shortMs, silences, toldBy, unknown, unknownAnswer, wordFor } from './outcomes.ts'
 import { type QpayServer, type QpayServerOptions, startQpayServer } from './qpay-server.ts'
 
 const messagesUrl = 'http://127.0.0.1/webhooks/payments/qpay/callback/8Jq0unguessable'
@@ -177,14 +177,14 @@ describe('the token of QPay', () => {
       ).toBe(true)
     })
 
-  test('without a token nothing is sent: a server that gives none counts against it, and a password that it does not know does not', async () => {
+  test('without a token nothing is sent: an outage counts against the server, and a password that it does not know does not', async () => {
     const { server, qpay, port } = await merchant()
     for (const fault of silences) {
       const patience = fault === 'silent' ? shortMs : port.timeoutMs
       server.fail(/token/, fault)
       expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).create(order))]).toEqual([
         wordFor(fault),
-        { unavailable: { neverSent: true, counts: true } },
+        { unavailable: { neverSent: true, counts: isOutage(fault) } },
       ])
     }
     const stranger = createQpay({ ...server.account, password: 'wrong' }, port)
@@ -211,7 +211,7 @@ describe('the token of QPay', () => {
       server.fail(/token/, fault)
       expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).probe())]).toEqual([
         wordFor(fault),
-        unknown,
+        isOutage(fault) ? unknown : unknownAnswer,
       ])
     }
     server.fail(/token/, { status: 429, json: {} })
@@ -461,7 +461,7 @@ describe('a failed call of QPay', () => {
   } satisfies Record<string, { route: RegExp; call: (made: Awaited<ReturnType<typeof withInvoice>>) => Promise<unknown> }>
 
   for (const [verb, { route, call }] of Object.entries(verbs)) {
-    test(`${verb}: silence leaves unknown what happened, and counts against QPay`, async () => {
+    test(`${verb}: silence leaves unknown what happened, and only an outage counts against QPay`, async () => {
       for (const fault of silences) {
         // A deletion is answered with nothing at all.
         if (route.source === 'DELETE' && typeof fault === 'object' && fault.status === 200) continue
@@ -472,7 +472,7 @@ describe('a failed call of QPay', () => {
         }
         await impatient.qpay.probe()
         made.server.fail(route, fault)
-        expect([wordFor(fault), await failure(call(impatient))]).toEqual([wordFor(fault), unknown])
+        expect([wordFor(fault), await failure(call(impatient))]).toEqual([wordFor(fault), isOutage(fault) ? unknown : unknownAnswer])
       }
     })
 
@@ -533,7 +533,7 @@ describe('a failed call of QPay', () => {
       fc.asyncProperty(answers, async (json) => {
         made.server.fail(/check/, { status: 200, json })
         const found = await made.qpay.retrieve(made.name).catch((error: unknown) => error)
-        if (found instanceof Error) expect(await failure(Promise.reject(found))).toEqual(unknown)
+        if (found instanceof Error) expect(await failure(Promise.reject(found))).toEqual(unknownAnswer)
         else if ((found as { captured: number }).captured > 0) expect(JSON.stringify(json)).toContain('"PAID"')
       }),
       { numRuns: 150 },

@@ -7,7 +7,8 @@ import { address, ok, sellingIn } from '../../support/selling.ts'
 
 test('five calls about payments that fail at their processor open its breaker, and what it merely refuses does not; then nothing is sent there, pages are told of the next one, and checkouts are paid by that', async () => {
   let status = 401
-  await using stripe = await standIn(() => ({ status, json: { error: { type: 'api_error', message: 'no' } } }))
+  let json: unknown = { error: { type: 'api_error', message: 'no' } }
+  await using stripe = await standIn(() => ({ status, json }))
   await using checkout = await startCheckoutServer()
   await using app = await testApp({
     STRIPE_PUBLISHABLE_KEY: 'pk_test_standin',
@@ -41,6 +42,21 @@ test('five calls about payments that fail at their processor open its breaker, a
     expect([status, breaker()]).toMatchObject([status, { state: 'CLOSED', failures: 0 }])
     expect(await seen()).toEqual(['stripe', []])
   }
+  // Answers that its client does not know concern one payment each.
+  const intent = { object: 'payment_intent', id: 'pi_1', amount: 1_000, currency: 'usd', status: 'disputed_by_moon' }
+  for (const unknown of [intent, {}, '<html>', '{"id": "cut o', '', 'null']) {
+    json = unknown
+    status = 200
+    for (let nth = 0; nth < 2; nth++) await buy()
+    expect([unknown, breaker()]).toMatchObject([unknown, { state: 'CLOSED', failures: 0 }])
+    expect(await seen()).toEqual(['stripe', []])
+  }
+  const unknownAnswers = app.logged.filter(({ event }) => event === 'payment.unknown_answer')
+  expect(unknownAnswers.length).toBeGreaterThanOrEqual(12)
+  for (const { fields } of unknownAnswers)
+    expect(fields).toMatchObject({ processor: 'stripe', advice: expect.stringContaining('asks again') })
+  expect(unknownAnswers.map(({ fields }) => String(fields['error']))).toContainEqual(expect.stringContaining('unexpected answer'))
+  json = { error: { type: 'api_error', message: 'no' } }
   status = 500
   const beforeFailing = stripe.requests.length
   for (let nth = 0; nth < 5 && breaker().state === 'CLOSED'; nth++) await buy()

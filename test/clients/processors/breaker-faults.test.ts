@@ -1,0 +1,112 @@
+/** What each processor's client tells the circuit breaker: timeouts, network errors and 5xx count, and no other answer does. */
+import { expect, test } from 'bun:test'
+import { createBtcpay } from '../../../src/clients/processors/btcpay.ts'
+import { createCheckout } from '../../../src/clients/processors/checkout.ts'
+import { createPaypal } from '../../../src/clients/processors/paypal.ts'
+import type { Processor } from '../../../src/clients/processors/processor.ts'
+import { ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { createQpay } from '../../../src/clients/processors/qpay.ts'
+import { createStripe } from '../../../src/clients/processors/stripe.ts'
+import { createTap } from '../../../src/clients/processors/tap.ts'
+import { checkoutKeys } from './checkout-server.ts'
+import { wordFor } from './outcomes.ts'
+import { type Fault, loopbackPort, standIn } from './stand-in.ts'
+import { tapKeys } from './tap-server.ts'
+
+type Port = ReturnType<typeof loopbackPort>
+const clients: Record<string, { currency: string; make(apiUrl: string, port: Port): Processor }> = {
+  stripe: {
+    currency: 'USD',
+    make: (apiUrl, port) => createStripe({ publishableKey: 'pk_test_a', secretKey: 'sk_test_a', webhookSecret: 'whsec_a', apiUrl }, port),
+  },
+  paypal: {
+    currency: 'USD',
+    make: (apiUrl, port) => createPaypal({ clientId: 'client', secret: 'secret', webhookId: 'hook', apiUrl }, port),
+  },
+  checkout: { currency: 'USD', make: (apiUrl, port) => createCheckout({ ...checkoutKeys, apiUrl }, port) },
+  tap: { currency: 'KWD', make: (apiUrl, port) => createTap({ ...tapKeys, apiUrl }, port) },
+  qpay: {
+    currency: 'MNT',
+    make: (apiUrl, port) => createQpay({ username: 'ann', password: 'secret', invoiceCode: 'CODE', apiUrl }, port),
+  },
+  btcpay: {
+    currency: 'USD',
+    make: (apiUrl, port) => createBtcpay({ apiKey: 'key', storeId: 'store', webhookSecret: 'secret', apiUrl, mode: 'TEST' }, port),
+  },
+}
+
+const verbs: Record<string, (processor: Processor, currency: string) => Promise<unknown>> = {
+  create: (processor, currency) =>
+    processor.create({ paymentId: 'pay_1', amount: 1_000, currency, method: 'card', token: undefined, returnUrl: 'https://shop.example' }),
+  retrieve: (processor, currency) => processor.retrieve(named(currency)),
+  capture: (processor, currency) => processor.capture(named(currency)),
+  void: (processor, currency) => processor.void(named(currency)),
+  refund: (processor, currency) => processor.refund({ ...named(currency), refundId: 'ref_1', whole: true }),
+  'retrieve refund': (processor, currency) => processor.retrieveRefund({ ...named(currency), refundId: 'ref_1', refundReference: 're_1' }),
+  probe: (processor) => processor.probe(),
+}
+const named = (currency: string) => ({
+  ...{ paymentId: 'pay_1', reference: 'auth_1', amount: 1_000, currency },
+  references: { authorization: 'auth_1', capture: 'cap_1', charge: 'chg_1', payment: 'payment_1' },
+})
+
+/** Whole enough for each client to look at its status. */
+const withStatus = (status: string) => ({
+  ...{ id: 'auth_1', object: 'payment_intent', amount: 1_000, currency: 'usd', status, state: status, metadata: {} },
+  ...{ purchase_units: [{ amount: { currency_code: 'USD', value: '10.00' } }], invoice_status: status, rows: [{ payment_id: 'x' }] },
+  ...{ approved: true, access_token: 'token', data: [{}], errors: [], action_id: 'act_1' },
+})
+
+const answers: readonly Fault[] = [
+  ...['disputed_by_moon', 'constructor', '__proto__', 'a sentence <b>', ''].map((word): Fault => ({ status: 200, json: withStatus(word) })),
+  ...[{}, [], [{}], null, 'text', 7, { id: null }, { status: 5 }].map((json): Fault => ({ status: 200, json: JSON.stringify(json) })),
+  { status: 201, json: withStatus('unheard_of') },
+  { status: 204 },
+  { status: 200, json: '<html>It works!</html>' },
+  { status: 200, json: '{"id": "auth_1", "stat' },
+  ...[400, 401, 402, 403, 404, 405, 408, 409, 410, 418, 422, 425, 429, 451].map((status): Fault => ({ status, json: '<html>' })),
+  ...[400, 404, 422, 429].map((status): Fault => ({ status, json: { error: { type: 'unheard_of' }, name: 'UNHEARD_OF', code: 7 } })),
+  ...[301, 302, 303, 307, 308].map((status): Fault => ({ status, headers: { location: 'https://elsewhere.example' } })),
+  { status: 300, json: {} },
+]
+const outages: readonly Fault[] = [
+  ...[500, 501, 502, 503, 504, 520, 599].map((status): Fault => ({ status, json: withStatus('succeeded') })),
+  { status: 500, json: '<html>' },
+  'late',
+  'unreached',
+  'half',
+]
+
+for (const [name, { make, currency }] of Object.entries(clients))
+  for (const [verb, act] of Object.entries(verbs)) {
+    /** What a call ends in when every request meets a fault; requests for a token as well, or not. */
+    async function outcome(fault: Fault, tokenToo: boolean): Promise<unknown> {
+      const isToken = ({ path }: { path: string }) => path.endsWith('/token')
+      await using server = await standIn(() => ({ status: 200, json: { access_token: 'token', expires_in: 3_600 } }))
+      for (let nth = 0; nth < 30; nth++) server.fail(tokenToo ? /./ : /^(?!\w+ \S*\/token$)/, fault)
+      const processor = make(server.url, loopbackPort({ timeoutMs: fault === 'late' ? 60 : 5_000 }))
+      const error = await act(processor, currency).catch((thrown: unknown) => thrown)
+      const wasAsked = server.requests.some((asked) => tokenToo || !isToken(asked))
+      return wasAsked ? error : 'not asked'
+    }
+
+    test(`${name} ${verb}: no answer below 500 counts for the breaker`, async () => {
+      for (const tokenToo of [false, true])
+        for (const fault of answers) {
+          const error = await outcome(fault, tokenToo)
+          if (!(error instanceof Error) || error instanceof ProcessorRefused) continue
+          expect([wordFor(fault), error]).toEqual([wordFor(fault), expect.any(ProcessorUnavailable)])
+          expect([wordFor(fault), (error as ProcessorUnavailable).counts]).toEqual([wordFor(fault), false])
+        }
+    })
+
+    test(`${name} ${verb}: a timeout, a network error and 5xx count for the breaker`, async () => {
+      for (const tokenToo of [false, true])
+        for (const fault of outages) {
+          const error = await outcome(fault, tokenToo)
+          if (error === 'not asked' || (!tokenToo && error instanceof ProcessorRefused)) continue
+          if (verb === 'probe' && !tokenToo && !(error instanceof Error)) continue
+          expect([wordFor(fault), error]).toMatchObject([wordFor(fault), { name: 'ProcessorUnavailable', counts: true }])
+        }
+    })
+  }

@@ -1,14 +1,21 @@
+import { createHmac } from 'node:crypto'
 import { jwt } from '@elysiajs/jwt'
-import type { Claims, Tokens } from '../core/tokens.ts'
+import type { Claims, Issue, Tokens } from '../core/tokens.ts'
 import type { MasterKey } from '../lib/seal.ts'
 
 const issuer = 'souk'
 const audience = 'souk'
 
-/** What of the library we use: signing and verifying with one key. */
-type Signer = {
-  sign(claims: Record<string, string | number | undefined>): Promise<string>
-  verify(token: string, options: object): Promise<false | Record<string, unknown>>
+/** The part of the library that this file uses. It cannot sign: it sets `iat` from its own clock, and a repeated refresh needs the same bytes. */
+type Verifier = { verify(token: string, options: object): Promise<false | Record<string, unknown>> }
+
+const secretOf = ({ bytes }: MasterKey): string => bytes.toString('base64')
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** Encodes claims as a JWT (HS256). The same key and claims give the same bytes. */
+function signed(key: MasterKey, claims: object): string {
+  const content = `${encoded({ alg: 'HS256', typ: 'JWT', kid: key.version })}.${encoded(claims)}`
+  return `${content}.${createHmac('sha256', secretOf(key)).update(content).digest('base64url')}`
 }
 
 /** Tokens that were verified lately: a signature costs more than all else of a small request. */
@@ -26,27 +33,31 @@ export function createTokens(
   lifetimeSeconds: number,
   newTokenId: () => string,
 ): Tokens {
-  const signers = new Map<string, Signer>()
+  const verifiers = new Map<string, Verifier>()
   /** By the whole token, the oldest first. */
   const verified = new Map<string, Verified>()
 
-  function signerOf({ version, bytes }: MasterKey): Signer {
-    const make = () => jwt({ name: 'jwt', secret: bytes.toString('base64'), kid: version, iss: issuer, aud: audience }).decorator.jwt
-    return signers.getOrInsertComputed(version, () => make() as unknown as Signer)
+  function verifierOf(key: MasterKey): Verifier {
+    const make = () => jwt({ name: 'jwt', secret: secretOf(key) }).decorator.jwt
+    return verifiers.getOrInsertComputed(key.version, () => make() as unknown as Verifier)
   }
 
   return {
     lifetimeSeconds,
-    async sign({ sub, sid, role, shop }: Claims): Promise<string> {
-      const [key] = keys()
+    sign({ sub, sid, role, shop }: Claims, { id = newTokenId(), at = now(), keyVersion }: Issue = {}): string {
+      const key = keyVersion === undefined ? keys()[0] : keys().find(({ version }) => version === keyVersion)
       if (!key) throw new Error('no key to sign tokens with')
-      return signerOf(key).sign({
+      const iat = Math.floor(at / 1000)
+      return signed(key, {
+        aud: audience,
+        iss: issuer,
+        jti: id,
         sub,
         sid,
         role,
-        jti: newTokenId(),
-        exp: Math.floor(now() / 1000) + lifetimeSeconds,
         ...(shop ? { shop } : {}),
+        iat,
+        exp: iat + lifetimeSeconds,
       })
     },
     async verify(token: string): Promise<Claims | undefined> {
@@ -56,7 +67,7 @@ export function createTokens(
       verified.delete(token)
       const key = keys().find(({ version }) => version === kidOf(token))
       if (!key) return undefined
-      const claims = await signerOf(key).verify(token, {
+      const claims = await verifierOf(key).verify(token, {
         algorithms: ['HS256'],
         issuer,
         audience,

@@ -10,7 +10,6 @@ export {
   endSession,
   forgetExpiredSessions,
   type Login,
-  refreshInBrowser,
   refreshSession,
   shopOfRefreshToken,
   startSession,

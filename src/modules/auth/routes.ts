@@ -23,7 +23,7 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
       '/auth/refresh',
       async ({ body: { refreshToken }, request }) => {
         await assertOwnPage(deps, refreshToken, request)
-        return refreshSession(deps, refreshToken, deps.callerOf(request))
+        return (await refreshSession(deps, refreshToken, deps.callerOf(request))).login
       },
       {
         access: 'public',
@@ -31,7 +31,8 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
         response: { 200: LoginAnswer, ...errorResponses(401, 403, 413, 415) },
         detail: {
           summary: 'Trade a refresh token for new tokens',
-          description: 'The old refresh token is spent; using it again ends the session.',
+          description:
+            'The old refresh token is used up. Sent again within 10 seconds of its first use, it gets the same two tokens again, even if the new refresh token has been used since: for two requests at once, and for an answer that was lost. Sent later, it ends the session.',
         },
       },
     )

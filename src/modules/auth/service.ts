@@ -3,7 +3,8 @@ import type { Caller } from '../../core/caller.ts'
 import { type Actor, locking, type Origin } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { aside } from '../../core/request.ts'
-import { hmac, sha256 } from '../../lib/seal.ts'
+import type { Issue } from '../../core/tokens.ts'
+import { hmac, type MasterKey, sha256 } from '../../lib/seal.ts'
 import { audit, type FailedLogin, noteFailedLogin } from '../audit/index.ts'
 import {
   type Account,
@@ -14,11 +15,12 @@ import {
   loginByAddress,
   loginDelayMs,
   loginsWaitingRetrySeconds,
+  refreshGraceMs,
   type Subject,
   subjectOf,
 } from './domain.ts'
 import type { AuthDeps } from './parts.ts'
-import type { RefreshToken, Session } from './store.ts'
+import type { Session } from './store.ts'
 
 export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
 
@@ -193,82 +195,77 @@ export async function startSession(
   return loginAnswer(deps, subject, session.id, refresh)
 }
 
-/**
- * Trades a refresh token for new tokens. One that was used before has been stolen or leaked: its whole session ends.
- * @throws AppError UNAUTHENTICATED
- */
-export async function refreshSession(deps: AuthDeps, presented: string, caller: Partial<Caller> = {}): Promise<Login> {
-  const next = newRefreshToken(deps)
-  const { session } = await trade(deps, presented, { next, caller })
-  return loginAnswer(deps, subjectOf(session), session.id, next)
+/** A session after one of its refresh tokens was used. */
+export type Renewed = {
+  readonly login: Login
+  readonly subject: Subject
+  /** When the session ends at the latest. */
+  readonly endsAt: number
+  /** Whether the new refresh token has been used already: this is the answer to a late repeat. */
+  readonly isSpent: boolean
 }
 
 /**
- * The same for a token that a browser keeps in a cookie, where an answer may be lost on its way and two pages may ask at once: for as long as
- * `graceMs` after it was traded in this way it is answered with the same new token again, which is worked out from it. Whoever stole it gains
- * the same token by that, and the first that is used twice later ends the session. Once the new token was used itself, there is an access
- * token alone.
- * @returns `endsAt`: when the session ends, whatever is done
+ * Trades a refresh token for new tokens. The same token gets the same pair again for `refreshGraceMs` after its first use, in every
+ * process, because both tokens derive from it. Later use means that it was stolen, and ends the whole session.
  * @throws AppError UNAUTHENTICATED
  */
-export async function refreshInBrowser(
-  deps: AuthDeps,
-  presented: string,
-  caller: Partial<Caller>,
-  graceMs: number,
-): Promise<{ accessToken: string; expiresIn: number; refreshToken: string | undefined; subject: Subject; endsAt: number }> {
-  const next = successorOf(deps, presented)
-  const { session, isSpent } = await trade(deps, presented, { next, caller, graceMs })
+export async function refreshSession(deps: AuthDeps, presented: string, caller: Partial<Caller> = {}): Promise<Renewed> {
+  const { session, pair, usedAt, isSpent } = await trade(deps, presented, caller)
   const subject = subjectOf(session)
-  const { accessToken, expiresIn } = (await loginAnswer(deps, subject, session.id, next)).data
-  return { accessToken, expiresIn, refreshToken: isSpent ? undefined : next, subject, endsAt: session.expiresAt }
+  const issue = { id: pair.accessTokenId, at: usedAt, keyVersion: pair.keyVersion }
+  return { login: loginAnswer(deps, subject, session.id, pair.refreshToken, issue), subject, endsAt: session.expiresAt, isSpent }
 }
 
-type Trade = { readonly next: string; readonly caller: Partial<Caller>; readonly graceMs?: number }
+type Trade = { readonly session: Session; readonly pair: Pair; readonly usedAt: number; readonly isSpent: boolean }
 
-/** @returns `isSpent`: whether `next`, which was given before, was used since */
-async function trade(
-  deps: AuthDeps,
-  presented: string,
-  { next, caller, graceMs = 0 }: Trade,
-): Promise<{ session: Session; isSpent: boolean }> {
+async function trade(deps: AuthDeps, presented: string, caller: Partial<Caller>): Promise<Trade> {
   const { authStore } = deps
   const now = deps.clock.now()
   const hash = sha256(presented)
-  // Most of what is made up ends here, without a write.
+  // A token that was made up ends here, without a write.
   if (!(await authStore.findRefreshToken(deps.db.read, hash))) throw refreshRefused()
-  const traded = await deps.db.write(async (tx) => {
+  // After a rotation of keys, the first use may have derived from the key before the newest.
+  const pairs = deps.keyring.jwt().map((key) => pairAfter(key, presented))
+  const traded = await deps.db.write(async (tx): Promise<Trade | undefined> => {
     const found = await authStore.findRefreshToken(tx, hash)
     if (!found) return undefined
     const { session: live, token } = found
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await authStore.useRefreshToken(tx, hash, now))) {
-      const given = graceMs > 0 ? await givenFor(tx, deps, { hash, next, now, graceMs }) : undefined
-      if (given) return { session: live, isSpent: given.usedAt !== null }
+      const given = await givenFor(tx, deps, { hash, pairs, now })
+      if (given) return { session: live, ...given }
       if (await authStore.revokeSession(tx, live.id, now))
         await auditEnd(tx, deps, { session: live, action: 'session.revoked', from: caller })
       return undefined
     }
+    const [pair] = pairs
+    if (!pair) throw new Error('no key to derive a token from')
     // As long as the one before was good, which is to the session's end unless it may not lie idle.
     const expiresAt = Math.min(live.expiresAt, now + token.expiresAt - token.createdAt)
-    await authStore.insertRefreshToken(tx, { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt, usedAt: null })
+    const next = { hash: sha256(pair.refreshToken), sessionId: live.id, createdAt: now, expiresAt, usedAt: null }
+    await authStore.insertRefreshToken(tx, next)
     await authStore.renewSession(tx, live.id, { lastUsedAt: now, ...deviceOf(caller) })
-    return { session: live, isSpent: false }
+    return { session: live, pair, usedAt: now, isSpent: false }
   })
   if (!traded) throw refreshRefused()
   return traded
 }
 
-/** What a spent token was traded for, if that was not long ago; read anew, since another process may have spent it just now. */
+/** The pair that a used token was traded for within the grace. Reads the token again: another process may have used it just now. */
 async function givenFor(
   tx: Writer,
   { authStore }: AuthDeps,
-  { hash, next, now, graceMs }: { hash: string; next: string; now: number; graceMs: number },
-): Promise<RefreshToken | undefined> {
-  const spent = await authStore.findRefreshToken(tx, hash)
-  // Clocks of processes differ a little; one that was set back gives nobody more time than this.
-  if (Math.abs(now - (spent?.token.usedAt ?? 0)) >= graceMs) return undefined
-  return (await authStore.findRefreshToken(tx, sha256(next)))?.token
+  { hash, pairs, now }: { hash: string; pairs: readonly Pair[]; now: number },
+): Promise<Omit<Trade, 'session'> | undefined> {
+  const usedAt = (await authStore.findRefreshToken(tx, hash))?.token.usedAt ?? 0
+  // Clocks of processes differ a little; setting one back does not lengthen the grace.
+  if (Math.abs(now - usedAt) >= refreshGraceMs) return undefined
+  for (const pair of pairs) {
+    const next = await authStore.findRefreshToken(tx, sha256(pair.refreshToken))
+    if (next) return { pair, usedAt, isSpent: next.token.usedAt !== null }
+  }
+  return undefined
 }
 
 /** The shop of whoever holds this refresh token, if they are a customer: its pages may ask for them. Undefined when nobody does. */
@@ -302,21 +299,19 @@ export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps):
   while ((await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsKeptMs, forgottenAtOnce))) > 0);
 }
 
-/** Nobody works it out who has not both the token before and the instance's key. */
-const successorOf = ({ keyring }: AuthDeps, presented: string): string => {
-  const [key] = keyring.jwt()
-  if (!key) throw new Error('no key to work a token out with')
-  return hmac(key, `refresh token after ${presented}`)
-}
+/** What a refresh token is traded for. Only who holds both the token and the instance's key can derive it. */
+type Pair = { readonly keyVersion: string; readonly refreshToken: string; readonly accessTokenId: string }
+
+const pairAfter = (key: MasterKey, presented: string): Pair => ({
+  keyVersion: key.version,
+  refreshToken: hmac(key, `refresh token after ${presented}`),
+  accessTokenId: hmac(key, `access token after ${presented}`).slice(0, 32),
+})
 
 const newRefreshToken = ({ randomBytes }: AuthDeps) => Buffer.from(randomBytes(32)).toString('base64url')
 
-async function loginAnswer({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string): Promise<Login> {
-  const accessToken = await tokens.sign({
-    sub: subject.id,
-    sid: sessionId,
-    role: subject.role,
-    ...(subject.shopId ? { shop: subject.shopId } : {}),
-  })
+function loginAnswer({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string, issue?: Issue): Login {
+  const { id: sub, role, shopId: shop } = subject
+  const accessToken = tokens.sign({ sub, sid: sessionId, role, ...(shop ? { shop } : {}) }, issue)
   return { data: { accessToken, tokenType: 'Bearer', expiresIn: tokens.lifetimeSeconds, refreshToken } }
 }

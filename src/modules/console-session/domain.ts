@@ -2,8 +2,6 @@ import { minuteMs } from '../../lib/day.ts'
 
 /** For how long a console may lie idle before the password is asked for again. */
 export const idleMs = 120 * minuteMs
-/** For how long the cookie of before is answered once more: two pages that ask at once, an answer that was lost on its way. */
-export const graceMs = 10_000
 
 export const sessionPath = '/console/session'
 

@@ -3,11 +3,11 @@ import type { Origin } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { TokenRole } from '../../core/tokens.ts'
 import { byAddress, tokenByAddress } from '../auth/domain.ts'
-import { assertUncommon, countFailure, endSession, type Login, refreshInBrowser, shopOfRefreshToken, startSession } from '../auth/index.ts'
+import { assertUncommon, countFailure, endSession, type Login, refreshSession, shopOfRefreshToken, startSession } from '../auth/index.ts'
 import { shopsOfMember } from '../member/index.ts'
 import { type Credentials, createSuperAdmin, hasSuperAdmin, login, type MerchantDeps } from '../merchant/index.ts'
 import { issueToken, lookAtToken, spendToken } from '../one-time-token/index.ts'
-import { graceMs, idleMs, setupSubject } from './domain.ts'
+import { idleMs, setupSubject } from './domain.ts'
 
 type Place = Awaited<ReturnType<typeof shopsOfMember>>[number]
 
@@ -50,16 +50,17 @@ export async function openConsole(
 export async function resumeConsole(deps: MerchantDeps, cookie: string | undefined, caller: Caller): Promise<ConsoleSession> {
   // Customers' tokens are none of the console's: they are left unspent.
   if (cookie === undefined || (await isCustomers(deps, cookie))) throw await loggedOut(deps)
-  const renewed = await refreshInBrowser(deps, cookie, caller, graceMs).catch(async (error: unknown) => {
+  const renewed = await refreshSession(deps, cookie, caller).catch(async (error: unknown) => {
     throw error instanceof AppError && error.code === 'UNAUTHENTICATED' ? await loggedOut(deps) : error
   })
-  const { accessToken, expiresIn, refreshToken, subject, endsAt } = renewed
+  const { login: begun, subject, endsAt, isSpent } = renewed
+  const { accessToken, expiresIn, refreshToken } = begun.data
   return {
     accessToken,
     expiresIn,
     role: subject.role,
     places: await placesOf(deps, subject),
-    cookie: refreshToken === undefined ? undefined : cookieOf(refreshToken, endsAt - deps.clock.now()),
+    cookie: isSpent ? undefined : cookieOf(refreshToken, endsAt - deps.clock.now()),
   }
 }
 

@@ -2,14 +2,20 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import { auditLog, sessions } from '../../../db/schema/people.ts'
 import { forget } from '../../../jobs/forget.ts'
 import { system } from '../../../src/core/change.ts'
 import { masterKey } from '../../../src/lib/seal.ts'
+import { refreshGraceMs } from '../../../src/modules/auth/domain.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
 const opens = async (app: TestApp, token: string) => (await app.call('GET', '/merchant/me', { token })).status
+const sessionActionsOf = async (app: TestApp, subject: string) => {
+  const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, subject))
+  return rows.map(({ action }) => action).filter((action) => action.startsWith('session.'))
+}
 const refresh = (app: TestApp, refreshToken: string) => app.call('POST', '/auth/refresh', { body: { refreshToken } })
 
 describe('a refresh token', () => {
@@ -29,6 +35,7 @@ describe('a refresh token', () => {
     await using app = await testApp()
     const { id, token, refreshToken } = await app.merchant()
     const second = (await refresh(app, refreshToken)).body.data
+    app.clock.advance(refreshGraceMs)
     const reused = await refresh(app, refreshToken)
     expect([reused.status, reused.body.message]).toEqual([401, 'The refresh token is not valid: log in again'])
     expect((await refresh(app, second.refreshToken)).status).toBe(401)
@@ -42,19 +49,79 @@ describe('a refresh token', () => {
     const { email, password, refreshToken } = await app.merchant()
     const other = (await app.call('POST', '/merchant/login', { body: { email, password } })).body.data
     await refresh(app, refreshToken)
-    await refresh(app, refreshToken)
+    app.clock.advance(refreshGraceMs)
+    expect((await refresh(app, refreshToken)).status).toBe(401)
     expect(await opens(app, other.accessToken)).toBe(200)
     expect((await refresh(app, other.refreshToken)).status).toBe(200)
   })
 
-  test('a refresh token sent many times at once is good for one answer at most, and the family ends', async () => {
+  test('answers the same pair again for 10 seconds, and ends the session when it is used later', async () => {
     await using app = await testApp()
-    const { token, refreshToken } = await app.merchant()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(app, refreshToken)))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(7)
-    expect(await opens(app, token)).toBe(401)
+    const { id, refreshToken } = await app.merchant()
+    const first = (await refresh(app, refreshToken)).body.data
+    const [used] = await app.deps.db.read.select().from(sessions)
+    app.clock.advance(refreshGraceMs - 1)
+    expect((await refresh(app, refreshToken)).body.data).toEqual(first)
+    // A repeat is not a use: it changes neither the session nor the audit trail.
+    expect(await app.deps.db.read.select().from(sessions)).toEqual(used ? [used] : [])
+    expect(await sessionActionsOf(app, id)).toEqual(['session.started'])
+    app.clock.advance(1)
+    expect((await refresh(app, refreshToken)).status).toBe(401)
+    expect([await opens(app, first.accessToken), (await refresh(app, first.refreshToken)).status]).toEqual([401, 401])
   })
+
+  test('answers the same pair after the new token was used, and the chain goes on', async () => {
+    await using app = await testApp()
+    const { refreshToken } = await app.merchant()
+    const first = (await refresh(app, refreshToken)).body.data
+    const second = (await refresh(app, first.refreshToken)).body.data
+    expect((await refresh(app, refreshToken)).body.data).toEqual(first)
+    expect((await refresh(app, first.refreshToken)).body.data).toEqual(second)
+    app.clock.advance(refreshGraceMs)
+    expect((await refresh(app, second.refreshToken)).status).toBe(200)
+    expect(new Set([first.accessToken, second.accessToken, first.refreshToken, second.refreshToken, refreshToken]).size).toBe(5)
+  })
+
+  test('does the same for customers', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const account = { shopName: shop.name, email: 'ann@example.com', password: 'a long enough phrase' }
+    await app.call('POST', '/customer/signup', { body: account })
+    const { refreshToken } = (await app.call('POST', '/customer/login', { body: account })).body.data
+    const first = (await refresh(app, refreshToken)).body.data
+    expect((await refresh(app, refreshToken)).body.data).toEqual(first)
+    expect((await app.call('GET', '/customer/me', { token: first.accessToken })).status).toBe(200)
+    app.clock.advance(refreshGraceMs)
+    expect((await refresh(app, refreshToken)).status).toBe(401)
+    expect((await app.call('GET', '/customer/me', { token: first.accessToken })).status).toBe(401)
+  })
+
+  test('is refused within the grace once the session was ended', async () => {
+    await using app = await testApp()
+    const { refreshToken } = await app.merchant()
+    const first = (await refresh(app, refreshToken)).body.data
+    await app.call('POST', '/auth/logout', { body: { refreshToken: first.refreshToken } })
+    expect((await refresh(app, refreshToken)).status).toBe(401)
+  })
+
+  test('gives every one of many requests at once the same pair', async () => {
+    await using app = await testApp()
+    await refreshAtOnce(app, app)
+  })
+
+  test.skipIf(engine === 'sqlite')('gives the same pair in two processes', async () => {
+    await using app = await testApp()
+    await using other = await testApp({}, { database: app.database })
+    for (let round = 0; round < 5; round++) await refreshAtOnce(app, other)
+  })
+
+  async function refreshAtOnce(app: TestApp, other: TestApp): Promise<void> {
+    const { refreshToken } = await app.merchant()
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, nth) => refresh(nth % 2 ? other : app, refreshToken)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(await opens(other, answers[0]?.body.data.accessToken)).toBe(200)
+  }
 
   test('a refresh token that is unknown, cut, an access token or nothing is refused alike', async () => {
     await using app = await testApp()
@@ -125,7 +192,8 @@ describe('an access token', () => {
     expect(decode(token, 0)).toMatchObject({ alg: 'HS256', kid: masterKey(secret, 'jwt').version })
     const claims = decode(token, 1)
     expect(Object.keys(claims).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti', 'role', 'sid', 'sub'])
-    expect(claims).toMatchObject({ sub: id, role: 'MERCHANT', exp: Math.floor(app.clock.now() / 1000) + 3600, iat: expect.any(Number) })
+    const iat = Math.floor(app.clock.now() / 1000)
+    expect(claims).toMatchObject({ sub: id, role: 'MERCHANT', exp: iat + 3600, iat })
   })
 
   test('an access token with anything changed, however it is signed, opens nothing', async () => {

@@ -249,7 +249,10 @@ describe('the cookie alone', () => {
     const next = await resume(s.app, s.cookie)
     const { status, body } = await refresh()
     expect([status, body.data.refreshToken]).toEqual([200, cookieOf(next).value])
-    expect([body.data.accessToken, next.body.accessToken]).toEqual([next.body.accessToken, (await resume(s.app, s.cookie)).body.accessToken])
+    expect([body.data.accessToken, next.body.accessToken]).toEqual([
+      next.body.accessToken,
+      (await resume(s.app, s.cookie)).body.accessToken,
+    ])
     s.app.clock.advance(10_000)
     expect((await refresh()).status).toBe(401)
     expect((await resume(s.app, heldBy(next))).status).toBe(401)

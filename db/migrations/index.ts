@@ -31,6 +31,7 @@ import postgresOrders from './postgres/0027_orders.sql' with { type: 'text' }
 import postgresWeek from './postgres/0028_week.sql' with { type: 'text' }
 import postgresConsole from './postgres/0029_console.sql' with { type: 'text' }
 import postgresOperator from './postgres/0030_operator.sql' with { type: 'text' }
+import postgresWebhookSkipped from './postgres/0031_webhook-skipped.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -62,6 +63,7 @@ import sqliteOrders from './sqlite/0027_orders.sql' with { type: 'text' }
 import sqliteWeek from './sqlite/0028_week.sql' with { type: 'text' }
 import sqliteConsole from './sqlite/0029_console.sql' with { type: 'text' }
 import sqliteOperator from './sqlite/0030_operator.sql' with { type: 'text' }
+import sqliteWebhookSkipped from './sqlite/0031_webhook-skipped.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -95,6 +97,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0028_week', statements: sqliteWeek },
   { tag: '0029_console', statements: sqliteConsole },
   { tag: '0030_operator', statements: sqliteOperator },
+  { tag: '0031_webhook-skipped', statements: sqliteWebhookSkipped },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -129,4 +132,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0028_week', statements: postgresWeek },
   { tag: '0029_console', statements: postgresConsole },
   { tag: '0030_operator', statements: postgresOperator },
+  { tag: '0031_webhook-skipped', statements: postgresWebhookSkipped },
 ]

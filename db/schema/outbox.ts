@@ -45,6 +45,9 @@ export const webhookEndpoints = table(
     disabledAt: instant('disabled_at'),
     /** GONE: it answered 410. FAILING: nothing else came of it for days. */
     disabledReason: word('disabled_reason', ['GONE', 'FAILING']),
+    /** Messages that were not kept for it because too many waited already, and when the last of them was skipped. */
+    skipped: int('skipped').notNull().default(0),
+    skippedAt: instant('skipped_at'),
   },
   (endpoint) => [
     index('webhook_endpoints_shop').on(endpoint.shopId, endpoint.id),

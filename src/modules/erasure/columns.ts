@@ -189,7 +189,7 @@ export const columnsOf = {
   wallets: { kept: 'shop_id address sealed_key created_at' },
   webhook_deliveries: { kept: 'id endpoint_id outbox_id event status attempts next_at last_status last_error created_at updated_at' },
   webhook_endpoints: {
-    kept: 'id shop_id url events sealed_secret created_at removed_at failures failing_since retry_at disabled_at disabled_reason',
+    kept: 'id shop_id url events sealed_secret created_at removed_at failures failing_since retry_at disabled_at disabled_reason skipped skipped_at',
   },
 } as const satisfies Record<string, Columns>
 

@@ -17,8 +17,9 @@ import {
   type Outcome,
   onlyHealthy,
   placesMax,
+  skippingLoggedMs,
   type WebhookDelivery,
-  waitingMax,
+  waitingMaxOf,
   webhookSecretSeal,
   withRoom,
 } from './domain.ts'
@@ -146,24 +147,26 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
 }
 
 /** Makes of some new messages a delivery to each endpoint that wants it, and says how many messages it were. */
-async function handOut({ db, clock, newId, webhookCounts }: DispatchDeps): Promise<number> {
+async function handOut({ db, clock, newId, log, webhookCounts }: DispatchDeps): Promise<number> {
   const messages = await store.pendingMessages(db.read, messagesPerWrite)
   if (messages.length === 0) return 0
   // Read after the messages: an endpoint that was there before one of them is among these.
   const endpoints = await store.endpointsOf(db.read, [...new Set(messages.map(({ shopId }) => shopId))])
-  const waiting = await store.waiting(
+  const backlogs = await store.backlogs(
     db.read,
-    endpoints.filter(isFailing).map(({ id }) => id),
+    endpoints.map(({ id }) => id),
   )
   const now = clock.now()
   const deliveries = messages.flatMap(({ id: outboxId, shopId, event }) =>
     endpoints
       .filter((endpoint) => endpoint.shopId === shopId && endpoint.events.includes(event))
-      .map(({ id: endpointId }) => {
-        const before = waiting.get(endpointId) ?? 0
-        if (waiting.has(endpointId)) waiting.set(endpointId, before + 1)
+      .map((endpoint) => {
+        const { id: endpointId } = endpoint
+        const backlog = backlogs.get(endpointId) ?? { waiting: 0, dueAt: now }
         const delivery = newDelivery({ id: newId('delivery'), endpointId, outboxId, event }, now)
-        return before < waitingMax ? delivery : { ...delivery, status: 'FAILED' as const, lastError: 'too many waiting' }
+        if (backlog.waiting >= waitingMaxOf(endpoint, backlog, now)) return { ...delivery, status: 'FAILED' as const, lastError: skipped }
+        backlogs.set(endpointId, { ...backlog, waiting: backlog.waiting + 1 })
+        return delivery
       }),
   )
   await db.write(async (tx) => {
@@ -174,12 +177,25 @@ async function handOut({ db, clock, newId, webhookCounts }: DispatchDeps): Promi
       ),
     )
     const ours = deliveries.filter(({ outboxId }) => finished.has(outboxId))
+    const refused = Map.groupBy(
+      ours.filter(({ status }) => status === 'FAILED'),
+      ({ endpointId }) => endpointId,
+    )
+    for (const { id, shopId, skippedAt } of endpoints) {
+      const count = refused.get(id)?.length ?? 0
+      if (count === 0) continue
+      await store.addSkipped(tx, id, count, now)
+      tx.afterCommit(() => {
+        webhookCounts.add('dead', count)
+        if (skippedAt === null || skippedAt <= now - skippingLoggedMs) log.warn('webhook.endpoint_behind', { endpoint: id, shop: shopId })
+      })
+    }
     if (ours.length > 0) await store.insertDeliveries(tx, ours)
-    const refused = ours.filter(({ status }) => status === 'FAILED').length
-    tx.afterCommit(() => webhookCounts.add('dead', refused))
   }, locking)
   return messages.length
 }
+
+const skipped = 'too many waiting'
 
 const newDelivery = (of: Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId' | 'event'>, now: number): WebhookDelivery => ({
   ...of,

@@ -143,8 +143,22 @@ export const failuresTolerated = 3
 const endpointPauseMs = { first: 5 * seconds, longest: 10 * minutes }
 /** An endpoint of which nothing came in all of this time, nor in so many attempts, gets nothing more. */
 export const disabledAfter = { ms: 5 * 24 * hours, failures: 20 } as const
-/** So many deliveries may wait for an endpoint that is failing; what comes beyond them is not kept for it. */
+/** How many deliveries may wait for an endpoint that is failing or behind. Messages beyond them are skipped: their deliveries fail at once. */
 export const waitingMax = 1_000
+/** How many may wait for any other endpoint, so that a burst is not skipped. */
+export const burstMax = 10_000
+/** An endpoint is behind once the first delivery that waits for it has been due for this long. */
+export const behindAfterMs = minutes
+
+/** What waits for an endpoint, and since when the first of it has been due. */
+export type Backlog = { readonly waiting: number; readonly dueAt: number }
+
+/** How many deliveries may wait for an endpoint now. */
+export const waitingMaxOf = (endpoint: Pick<Health, 'failures'>, { dueAt }: Pick<Backlog, 'dueAt'>, now: number): number =>
+  isFailing(endpoint) || dueAt <= now - behindAfterMs ? waitingMax : burstMax
+
+/** Skipping is logged once for an endpoint, and again only if it skipped nothing for this long. */
+export const skippingLoggedMs = hours
 /** What could not be delivered by then is given up. */
 export const waitedMaxMs = 3 * 24 * hours
 
@@ -196,8 +210,8 @@ export const endpointVersion = 1
 export const endpointView = (endpoint: WebhookEndpoint) => ({
   ...pick(endpoint, 'id', 'shopId', 'url'),
   events: endpoint.events as WebhookEvent[],
-  ...isoTimes(pick(endpoint, 'createdAt', 'failingSince', 'disabledAt')),
-  disabledReason: endpoint.disabledReason,
+  ...isoTimes(pick(endpoint, 'createdAt', 'failingSince', 'disabledAt', 'skippedAt')),
+  ...pick(endpoint, 'disabledReason', 'skipped'),
   version: endpointVersion,
 })
 export type EndpointView = ReturnType<typeof endpointView>

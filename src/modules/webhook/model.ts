@@ -9,6 +9,11 @@ const fields = {
   failingSince: nullable(t.String({ ...Instant, description: 'Since when no attempt was answered with success' })),
   disabledAt: nullable(t.String({ ...Instant, description: 'Since when nothing is sent to it any more' })),
   disabledReason: nullable(oneOf(disabledReasons, { description: 'GONE: it answered 410. FAILING: it failed for five days' })),
+  skipped: integer({
+    minimum: 0,
+    description: 'Messages that were not kept for it, because too many waited already: their deliveries are FAILED with `too many waiting`',
+  }),
+  skippedAt: nullable(t.String({ ...Instant, description: 'When the last of them was skipped' })),
 }
 export const EndpointRecord = t.Object(fields, { title: 'WebhookEndpoint' })
 export const NewEndpoint = t.Object(

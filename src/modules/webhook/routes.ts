@@ -28,7 +28,9 @@ answer may be ended after 2 seconds (\`lastError\`: \`gave way\`). That is no fa
 of about 5 seconds, and then has its 10 seconds.
 
 An endpoint that has failed three times in a row gets one attempt at a time, with rests of 5 seconds to 10 minutes between them, until it \
-succeeds again. Meanwhile 1,000 deliveries wait for it at most, and none for longer than three days. As Standard Webhooks asks, one that \
+succeeds again. At most 1,000 deliveries wait for an endpoint that fails, or that answers too slowly: its first delivery has been due for a \
+minute. 10,000 wait for any other. Messages beyond that are skipped: their deliveries are FAILED with \`too many waiting\`, \`skipped\` of the \
+endpoint counts them, and each can be sent again. No delivery waits longer than three days. As Standard Webhooks asks, one that \
 answers 410, or that has failed for five days, is disabled (\`disabledAt\`, \`disabledReason\`): nothing more is sent to it. Remove it and \
 register it anew.
 

@@ -94,7 +94,18 @@ export async function createEndpoint(
   const shopId = by.shop.id
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
   const sealedSecret = keyring.seal(secret, webhookSecretSeal(shopId, id))
-  const endpoint = { id, shopId, url, events: [...new Set(events)], sealedSecret, createdAt: clock.now(), removedAt: null, ...healthy }
+  const endpoint = {
+    id,
+    shopId,
+    url,
+    events: [...new Set(events)],
+    sealedSecret,
+    createdAt: clock.now(),
+    removedAt: null,
+    skipped: 0,
+    skippedAt: null,
+    ...healthy,
+  }
   return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx, tell) => {
     if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)

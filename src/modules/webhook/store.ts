@@ -1,10 +1,10 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, min, or, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, lockedRowsOf } from '../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
-import type { Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
+import type { Backlog, Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
 /** How much waits to be handed out, and to be sent; since when the oldest message waits, and since when the first delivery is due. */
 export type QueueFigures = {
@@ -141,10 +141,13 @@ export const webhookStore = {
       .limit(limit)
   },
   /** Those that are sent to at all. */
-  async endpointsOf(from: Selects, shopIds: readonly string[]): Promise<Pick<WebhookEndpoint, 'id' | 'shopId' | 'events' | 'failures'>[]> {
-    const { id, shopId, events, failures, removedAt, disabledAt } = webhookEndpoints
+  async endpointsOf(
+    from: Selects,
+    shopIds: readonly string[],
+  ): Promise<Pick<WebhookEndpoint, 'id' | 'shopId' | 'events' | 'failures' | 'skippedAt'>[]> {
+    const { id, shopId, events, failures, skippedAt, removedAt, disabledAt } = webhookEndpoints
     return from
-      .select({ id, shopId, events, failures })
+      .select({ id, shopId, events, failures, skippedAt })
       .from(webhookEndpoints)
       .where(and(inArray(shopId, [...shopIds]), isNull(removedAt), isNull(disabledAt)))
   },
@@ -240,16 +243,23 @@ export const webhookStore = {
   async setHealth(tx: Writer, endpointId: string, health: Health): Promise<void> {
     await tx.update(webhookEndpoints).set(health).where(eq(webhookEndpoints.id, endpointId))
   },
-  /** How many deliveries wait for each of these endpoints. */
-  async waiting(from: Selects, endpointIds: readonly string[]): Promise<Map<string, number>> {
+  /** Counts the messages that an endpoint is not sent because too many wait for it. */
+  async addSkipped(tx: Writer, endpointId: string, skipped: number, now: number): Promise<void> {
+    await tx
+      .update(webhookEndpoints)
+      .set({ skipped: sql`${webhookEndpoints.skipped} + ${skipped}`, skippedAt: now })
+      .where(eq(webhookEndpoints.id, endpointId))
+  },
+  /** What waits for each of these endpoints that has anything waiting. */
+  async backlogs(from: Selects, endpointIds: readonly string[]): Promise<Map<string, Backlog>> {
     if (endpointIds.length === 0) return new Map()
-    const { endpointId } = webhookDeliveries
+    const { endpointId, nextAt } = webhookDeliveries
     const rows = await from
-      .select({ endpointId, n: count() })
+      .select({ endpointId, waiting: count(), dueAt: min(nextAt) })
       .from(webhookDeliveries)
       .where(and(sql`${webhookDeliveries.status} = 'PENDING'`, inArray(endpointId, [...endpointIds])))
       .groupBy(endpointId)
-    return new Map(rows.map(({ endpointId: id, n }) => [id, Number(n)]))
+    return new Map(rows.map(({ endpointId: id, waiting, dueAt }) => [id, { waiting: Number(waiting), dueAt: Number(dueAt) }]))
   },
   async bodies(from: Selects, ids: readonly string[]): Promise<Map<string, string>> {
     const rows = await from

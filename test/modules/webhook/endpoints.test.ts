@@ -53,6 +53,8 @@ describe('a webhook endpoint', () => {
       failingSince: null,
       disabledAt: null,
       disabledReason: null,
+      skipped: 0,
+      skippedAt: null,
       secret: expect.stringMatching(secretPattern),
     })
     const second = await app.call('POST', '/webhook-endpoints', { token: shop.token, body: { url, events: ['order.fulfilled'] } })
@@ -79,6 +81,8 @@ describe('a webhook endpoint', () => {
       failingSince: null,
       disabledAt: null,
       disabledReason: null,
+      skipped: 0,
+      skippedAt: null,
     })
     expect(list.body).toEqual({ data: [one.body], page: 1, limit: 20, total: 1, pages: 1 })
     const [row] = await app.deps.db.read.select().from(webhookEndpoints)

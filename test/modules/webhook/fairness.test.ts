@@ -5,7 +5,16 @@ import { deliverWebhooks } from '../../../jobs/deliver-webhooks.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { createWebhooks } from '../../../src/modules/webhook/dispatch.ts'
-import { disabledAfter, gaveWay, patienceMs, placesMax, waitingMax } from '../../../src/modules/webhook/domain.ts'
+import {
+  behindAfterMs,
+  burstMax,
+  disabledAfter,
+  gaveWay,
+  patienceMs,
+  placesMax,
+  waitingMax,
+  waitingMaxOf,
+} from '../../../src/modules/webhook/domain.ts'
 import { forgetOldMessages } from '../../../src/modules/webhook/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, type Shop, tell } from '../../support/webhooks.ts'
@@ -223,6 +232,10 @@ describe('an endpoint that fails again and again', () => {
     expect(dropped.every(({ status, attempts }) => status === 'FAILED' && attempts === 0)).toBe(true)
     expect(of(failing).filter(({ status }) => status === 'PENDING')).toHaveLength(waitingMax)
     expect(of(good).map(({ status }) => status)).toEqual(Array(25).fill('DELIVERED'))
+    expect((await app.call('GET', `/webhook-endpoints/${failing.id}`, { key: shop.secretKey })).body).toMatchObject({
+      skipped: 15,
+      skippedAt: new Date(app.clock.now()).toISOString(),
+    })
     // What waits too long is given up, too.
     app.clock.advance(3 * dayMs + 1)
     await forgetOldMessages(app.deps)
@@ -254,6 +267,81 @@ describe('an endpoint that fails again and again', () => {
     await deliver(app)
     expect(state.asked).toBe(asked)
     expect((await deliveriesOf(app, shop, endpoint)).filter(({ status }) => status === 'PENDING')).toEqual([])
+  })
+})
+
+describe('an endpoint that is slow but answers', () => {
+  /** Answers well, but not before it is let. */
+  function slowServer() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const server = receiver(async () => {
+      await promise
+      return new Response(null, { status: 204 })
+    })
+    return { server, release: resolve }
+  }
+  const endpointSeen = async (app: TestApp, shop: Shop, { id }: { id: string }) =>
+    (await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })).body
+
+  test('has a bounded backlog once it is behind: further messages are skipped, counted, shown, logged once, and can be resent', async () => {
+    const { server, release } = slowServer()
+    await using slow = server
+    await using quick = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, slow.url)
+    const other = await endpointOf(app, shop, quick.url)
+    expect(await endpointSeen(app, shop, endpoint)).toMatchObject({ skipped: 0, skippedAt: null })
+    await fillBacklog(app, shop, endpoint, waitingMax - 10)
+    app.clock.advance(behindAfterMs)
+    for (let nth = 0; nth < 25; nth++) await tell(app, shop, `more-${nth}`)
+    await deliverWebhooks(app.deps)
+    const skippedAt = new Date(app.clock.now()).toISOString()
+    expect(await endpointSeen(app, shop, endpoint)).toMatchObject({ skipped: 15, skippedAt, disabledAt: null, failingSince: null })
+    app.clock.advance(1_000)
+    await tell(app, shop, 'one more')
+    await deliverWebhooks(app.deps)
+    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(16)
+    expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_behind').map(({ fields }) => fields['endpoint'])).toEqual([
+      endpoint.id,
+    ])
+    const rows = await app.deps.db.read.select().from(webhookDeliveries)
+    const ofSlow = rows.filter(({ endpointId }) => endpointId === endpoint.id)
+    expect(ofSlow.filter(({ status }) => status === 'PENDING')).toHaveLength(waitingMax)
+    const [skipped] = await deliveriesOf(app, shop, endpoint)
+    expect(skipped).toMatchObject({ status: 'FAILED', attempts: 0, lastError: 'too many waiting' })
+    await until(() => quick.received.length === 26)
+    expect(await endpointSeen(app, shop, other)).toMatchObject({ skipped: 0, skippedAt: null })
+    release()
+    await app.deps.webhooks.idle()
+    const resent = await app.call('POST', `/webhook-endpoints/${endpoint.id}/deliveries/${skipped?.id}/resend`, { key: shop.secretKey })
+    expect(resent.status).toBe(200)
+    await deliver(app)
+    expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ id: skipped?.id, status: 'DELIVERED' })
+    await tell(app, shop, 'afterwards')
+    await deliver(app)
+    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(16)
+  })
+
+  test('gets all of a burst while it keeps up, up to a larger bound', async () => {
+    const { server, release } = slowServer()
+    await using answering = server
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, answering.url)
+    await fillBacklog(app, shop, endpoint, waitingMax + 100)
+    for (let nth = 0; nth < 30; nth++) await tell(app, shop, `more-${nth}`)
+    await deliverWebhooks(app.deps)
+    expect((await endpointSeen(app, shop, endpoint)).skipped).toBe(0)
+    const stopped = app.deps.webhooks.stop()
+    release()
+    await stopped
+    const at = app.clock.now()
+    expect([
+      waitingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs + 1 }, at),
+      waitingMaxOf({ failures: 0 }, { dueAt: at - behindAfterMs }, at),
+      waitingMaxOf({ failures: 3 }, { dueAt: at }, at),
+    ]).toEqual([burstMax, waitingMax, waitingMax])
   })
 })
 

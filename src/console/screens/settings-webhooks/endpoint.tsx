@@ -62,6 +62,7 @@ const About = ({ of }: { of: Endpoint }) => (
     ) : (
       of.failingSince && <Note tone="warn">{w('failingText', { at: moment(of.failingSince) })}</Note>
     )}
+    {of.skippedAt && <Note tone="warn">{w('skipped', { n: of.skipped, at: moment(of.skippedAt) })}</Note>}
     <Facts
       of={[
         [w('url'), <Copyable key="url" text={of.url} label={w('url')} />],

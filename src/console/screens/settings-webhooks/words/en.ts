@@ -19,6 +19,10 @@ export default {
   'disabled.GONE': 'Your server answered 410, which means: never again. Nothing more is sent there. Remove it and register it anew.',
   'disabled.FAILING': 'It has failed for five days. Nothing more is sent there. Remove it and register it anew.',
   failingText: 'No attempt has worked since {at}. souk goes on trying, with rests between; after five days it stops.',
+  skipped: {
+    one: '{n} message was skipped because too many waited for this endpoint, the last one {at}. Send it again below.',
+    other: '{n} messages were skipped because too many waited for this endpoint, the last one {at}. Send them again below.',
+  },
   since: 'Registered',
   eventsCount: { one: '{n} event', other: '{n} events' },
   endpoint: 'Endpoint',

@@ -153,9 +153,9 @@ const server = Bun.serve({
       const body = `{"data":[${rows.map(({ document }) => document).join(',')}],"page":${nth},"limit":20,"total":0,"pages":0}`
       return new Response(body, { headers: headers(`"${Bun.hash.xxHash3(body).toString(36)}"`) })
     },
-    '/v2/orders/:id': (request) => {
+    '/v2/orders/:orderId': (request) => {
       const shop = shopOf(request)
-      const row = shop === undefined ? undefined : orderById?.get(request.params.id)
+      const row = shop === undefined ? undefined : orderById?.get(request.params.orderId)
       return row?.shop_id === shop && row ? new Response(row.document, { headers: secretHeaders() }) : missing()
     },
     '/assembled/:id': (request) => {

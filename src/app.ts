@@ -4,7 +4,7 @@ import { unreadBodies } from './http/body.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
-import { noSuchPath } from './http/route-table.ts'
+import { noSuchRoute } from './http/route-table.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { totpRoutes } from './modules/account/totp-routes.ts'
 import { accountPageRoutes } from './modules/account-page/routes.ts'
@@ -86,14 +86,12 @@ export function createApp(deps: AppDeps) {
     .use(mailRoutes(deps))
     .use(paymentMethodRoutes(deps))
     .use(processorAccountRoutes(deps))
-    .use(resolverRoutes(deps))
     .use(kybRoutes(deps))
     .use(goLiveRoutes(deps))
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
     .use(blogRoutes(deps))
     .use(mediaRoutes(deps))
-    .use(publicMediaRoutes(deps))
     .use(customerRoutes(deps))
     .use(customerExportRoutes(deps))
     .use(customerImportRoutes(deps))
@@ -108,7 +106,6 @@ export function createApp(deps: AppDeps) {
     .use(draftOrderRoutes(deps))
     .use(payPageRoutes(deps))
     .use(orderRoutes(deps))
-    .use(orderPageRoutes(deps))
     .use(liveRoutes(deps))
     .use(paymentWebhookRoutes(deps))
     .use(affiliateRoutes(deps))
@@ -139,6 +136,9 @@ const twice = (deps: AppDeps): AnyElysia[] => [
   publicCatalogRoutes(deps),
   publicCollectionRoutes(deps),
   publicBlogRoutes(deps),
+  publicMediaRoutes(deps),
+  orderPageRoutes(deps),
+  resolverRoutes(deps),
   lendingRoutes(deps),
   lendingAdminRoutes(deps),
   creditAdminRoutes(deps),
@@ -159,7 +159,7 @@ const twice = (deps: AppDeps): AnyElysia[] => [
 const preflightHeaders = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers':
-    'content-type, authorization, x-service-api-key, x-shop-id, idempotency-key, if-match, if-none-match, x-request-id',
+    'content-type, authorization, x-service-api-key, x-shop-id, idempotency-key, if-match, if-none-match, x-request-id, traceparent, tracestate, sentry-trace, baggage',
   'access-control-max-age': '86400',
   'cache-control': 'no-store',
 }
@@ -174,15 +174,14 @@ function withPreflight<App extends AnyElysia>(app: App, { routeTable }: HttpDeps
     const headers = { ...preflightHeaders, 'access-control-allow-methods': routes.map(({ method }) => method).join(', ') }
     app.options(path, () => new Response(null, { status: 204, headers }), { detail: { hide: true } })
   }
-  // A word where other paths have a parameter: `/v2/orders/drafts` beside `/v2/orders/:id`.
+  const noPreflight = (context: { [name: string]: unknown }) => {
+    throw noSuchRoute(routeTable, context['request'] as Request)
+  }
+  // A word where other paths have a parameter: `/v2/orders/drafts` beside `/v2/orders/:orderId`.
   const closed = new Set(app.routes.map(({ path }) => path).filter((path) => !open.has(path)))
   for (const path of closed)
     if ([...open.keys()].some((pattern) => isWithin(pattern, path))) app.options(path, noPreflight, { detail: { hide: true } })
   return app
-}
-
-const noPreflight = () => {
-  throw noSuchPath()
 }
 
 /** Whether a pattern would take a path for one of its own. */

@@ -21,8 +21,10 @@ const hotPaths = ({ apiV3Prefix }: Config, edge: Edge): HotPath[] => [
   ...[recordPath, `${apiV3Prefix}${recordPath}`].map(
     (path): HotPath => [path, (request, self) => edge.fetchRecord(request, idOf(request), self, path)],
   ),
-  [orderPath, (request, self) => edge.fetchOrder(request, idOf(request), self)],
-  [resolverPath, (request, self) => edge.fetchResolved(request, self)],
+  [orderPath, (request, self) => edge.fetchOrder(request, request.params['orderId'] ?? '', self)],
+  ...[resolverPath, `${apiV3Prefix}${resolverPath}`].map(
+    (path): HotPath => [path, (request, self) => edge.fetchResolved(request, self, path)],
+  ),
   ...[statsPath, `${apiV3Prefix}${statsPath}`].map((path): HotPath => [path, (request, self) => edge.fetchStats(request, self, path)]),
 ]
 const idOf = ({ params }: BunRequest<string>): string => params['id'] ?? ''

@@ -1,3 +1,5 @@
+type AnswerOptions = { retryAfterSeconds?: number; word?: string; allow?: readonly string[] }
+
 /**
  * What went wrong, in the caller's terms: the message is public and names what to fix, never what was sent. Thrown, never returned;
  * `http/errors.ts` answers it.
@@ -8,14 +10,17 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Stands in the answer's `error`, in the place of the status's name: what a program tells this refusal from others by. */
   readonly word: string | undefined
+  /** The methods that the path takes; sent as `Allow`. */
+  readonly allow: readonly string[] | undefined
   constructor(
     readonly code: ErrorCode,
     publicMessage: string,
-    { retryAfterSeconds, word, ...options }: ErrorOptions & { retryAfterSeconds?: number; word?: string } = {},
+    { retryAfterSeconds, word, allow, ...options }: ErrorOptions & AnswerOptions = {},
   ) {
     super(publicMessage, options)
     this.retryAfterSeconds = retryAfterSeconds
     this.word = word
+    this.allow = allow
   }
 }
 
@@ -29,6 +34,7 @@ export const statusOf = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
   TIMEOUT: 408,
   CONFLICT: 409,
   PRECONDITION_FAILED: 412,

@@ -11,7 +11,7 @@ import { type InRoom, keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
-import { assertOnce, assertShape } from './shape.ts'
+import { assertQuery, assertShape } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
 /** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */
@@ -19,7 +19,13 @@ type Stated = Access | { readonly by: Access; readonly while: () => boolean }
 type Switch = (() => boolean) | undefined
 
 /** What came with a request. The body is what is put there. */
-type Received = { readonly request: Request; readonly route: string; readonly query: unknown; readonly params: unknown; body: unknown }
+type Received = {
+  readonly request: Request
+  readonly route: string
+  readonly query: Record<string, unknown>
+  readonly params: unknown
+  body: unknown
+}
 
 const nobody: Admitted = { principal: anonymous, shop: undefined }
 
@@ -53,8 +59,8 @@ const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `T
 /**
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
- * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores the
- * query of pages and the like, as reads by id or handle do by themselves; elsewhere a parameter that nobody knows is refused.
+ * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores
+ * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused.
  */
 export const access = (
   deps: Pick<
@@ -173,10 +179,7 @@ export const access = (
       }
     }
     if (shapes.path) assertShape(shapes.path, params, 'path')
-    if (shapes.query) {
-      assertOnce(request.url)
-      assertShape(shapes.query, query, 'query')
-    }
+    if (shapes.query) assertQuery(shapes.query, request.url, query)
   }
 
   /** The same from somebody who was let in by a credential: while a body was long on its way, that may have ended, or their role with it. */

@@ -16,7 +16,7 @@ export type Edge = {
   /** The same for a request whose path is that of an order. */
   fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of a shop's payment page. */
-  fetchResolved(request: Request, server?: Peer): Response | Promise<Response>
+  fetchResolved(request: Request, server?: Peer, route?: string): Response | Promise<Response>
   /** The same for a request whose path is that of the statistics of the trust fabric. */
   fetchStats(request: Request, server?: Peer, route?: string): Response | Promise<Response>
   /** From now on every answer ends its connection, and requests that come wait for `drain`. */
@@ -193,7 +193,8 @@ export function createEdge({
     fetchRecord: (request, id, server, route = recordPath) =>
       respond(request, server, (requestId) => hot.record(request, id, requestId), route),
     fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId), orderPath),
-    fetchResolved: (request, server) => respond(request, server, (requestId) => hot.resolved(request, requestId, server), resolverPath),
+    fetchResolved: (request, server, route = resolverPath) =>
+      respond(request, server, (requestId) => hot.resolved(request, requestId, server), route),
     fetchStats: (request, server, route = statsPath) => respond(request, server, (requestId) => hot.stats(request, requestId), route),
     hold() {
       phase = 'holding'

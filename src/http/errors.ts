@@ -6,7 +6,7 @@ import { outcome } from '../core/request.ts'
 import { isForBrowsers } from './access-rules.ts'
 import { browserHeaders, jsonType } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
-import { isOpenPath, noSuchPath } from './route-table.ts'
+import { isOpenPath, noSuchRoute } from './route-table.ts'
 
 const unavailableRetrySeconds = 5
 /** What was accepted goes on as soon as it is sent again. */
@@ -77,6 +77,7 @@ export function answerTo(error: AppError, isOpen = false): Response {
     headers: isOpen ? toBrowsers : toNobodyElse,
   })
   if (error.retryAfterSeconds !== undefined) answer.headers.set('retry-after', String(Math.max(1, Math.ceil(error.retryAfterSeconds))))
+  if (error.allow !== undefined) answer.headers.set('allow', error.allow.join(', '))
   // Somebody still sends, or never will: what is left of the body is not waited for.
   if (error.code === 'TIMEOUT' || error.code === 'TOO_LARGE') answer.headers.set('connection', 'close')
   return answer
@@ -85,7 +86,9 @@ export function answerTo(error: AppError, isOpen = false): Response {
 /** The one place where a failure inside a route becomes an answer. */
 export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>) =>
   new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request, set }) => {
-    const known = translate(code, error)
+    // Elysia takes the code of what was thrown for its own.
+    const isUnmatched = code === 'NOT_FOUND' && !(error instanceof AppError)
+    const known = isUnmatched ? noSuchRoute(routeTable, request) : translate(code, error)
     if (known.code === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
     // Elysia would put its own status and ours together in another answer, whose body is a stream: no refusal needs one.
@@ -95,8 +98,6 @@ export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>
   })
 
 function translate(code: unknown, error: unknown): AppError {
-  // Elysia takes the code of what was thrown for its own.
-  if (code === 'NOT_FOUND' && !(error instanceof AppError)) return noSuchPath()
   if (error instanceof ValidationError && error.type === 'response') return asAppError(error)
   if (error instanceof ValidationError) return invalid(error)
   // What the body reader throws arrives wrapped.

@@ -66,7 +66,7 @@ export const resolverPath = '/checkout/:shopUrl/payment-intent-resolver'
 /** The route of the statistics, as it is declared. */
 export const statsPath = '/v2/trust-fabric/stats'
 /** The route of orders, as it is declared. */
-export const orderPath = '/v2/orders/:id'
+export const orderPath = '/v2/orders/:orderId'
 
 const [beforeShopUrl = '', afterShopUrl = ''] = resolverPath.split(':shopUrl')
 
@@ -127,8 +127,7 @@ export function createHotReads<Kept extends HotRecord>({
       return isHeld(request.headers, etag) ? ready.notModified(etag, requestId) : ready.json(body, etag, requestId)
     },
     stats({ url }, requestId) {
-      // A query is looked at by the route, which refuses it.
-      const text = url.endsWith(statsPath) ? statsNow() : undefined
+      const text = isPlainUrl(url) ? statsNow() : undefined
       return text === undefined ? undefined : ready.forAMinute(text, requestId)
     },
     again({ url, headers }, requestId) {

@@ -100,11 +100,12 @@ const apiDescription = `A commerce backend: merchants, shops and keys, products,
 - Bodies are JSON objects (\`application/json\`) of at most 64 KB, or 1 MB where products, collections, blogs, settings and lending applications are written, with at most 50,000 values and 32 levels. Timestamps are ISO 8601 in UTC, with milliseconds.
 - Money is \`{ amount, currency }\` in minor units of the currency, except fields that end in \`Usd\`: those are dollars.
 - Lists answer \`{ data, page, limit, total, pages }\`; a page past the end is empty.
-- A field or a query parameter that a route does not know is refused with 400, and the message names it. Reads by id or handle, pages, health and metrics ignore the query.
+- A field or a query parameter that a route does not know is refused with 400, and the message names it. Reads by id or handle, the checkout resolver, the statistics and recommendations of the trust fabric, order links, pictures, pages, health and metrics ignore unknown ones. A query parameter with an empty value counts as absent.
 - Every status of 400 and above has the body \`{ statusCode, message, error }\`.
 - A record of somebody else's answers as if there were none: 404.
 - Every answer carries \`x-request-id\`; a valid one that you send is kept.
 - HEAD answers wherever GET does.
+- A known path with another method is 405 with \`Allow\`.
 - Login, public reads, lending and the trust fabric also answer under \`/api/v3\` (setting \`API_V3_PREFIX\`), with the same handlers and the same access: \`/merchant/login\` is \`/api/v3/merchant/login\` too.`
 
 const securitySchemes = {
@@ -197,6 +198,9 @@ const refusalsOfBodies = ['408', '413', '415']
 const mayBeTriedLater = new Set(['429', '503'])
 const errorRef: Schema = { $ref: '#/components/schemas/Error' }
 
+/** The version of the specification that souk implements. */
+const specificationVersion = '2.0.1'
+
 /** Whether a route has a place in the document: not what only browsers or the documentation page ask for. */
 export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => method !== 'OPTIONS' && hooks.detail?.hide !== true
 
@@ -204,6 +208,7 @@ export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => met
  * The OpenAPI document of an app: what its routes state, brought into the form that clients and linters understand.
  * @param routes the app's
  * @param twinPrefix where some routes answer a second time; those are left out
+ * @param version of souk
  */
 export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string, version: string): OpenApi {
   const shared: SharedSchemas = new Map()
@@ -220,7 +225,8 @@ export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: 
     openapi: '3.1.0',
     info: {
       title: 'souk',
-      version,
+      version: specificationVersion,
+      'x-souk-version': version,
       description: apiDescription,
       contact: { name: 'The operator of this instance' },
       license: { name: 'MIT', identifier: 'MIT' },

@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts'
 import { type Access, isForBrowsers } from './access-rules.ts'
 import { jsonBytesMax, jsonValuesMax, largeJsonBytesMax } from './body.ts'
 import { pathnameOf } from './request-url.ts'
-import { type Shape, shapeOf, valuesIn } from './shape.ts'
+import { type QueryRule, type Shape, shapeOf, valuesIn } from './shape.ts'
 
 /** What a route takes in place of JSON: media types in small letters, and how much of it. */
 export type UploadRule = {
@@ -36,7 +36,7 @@ export type Shapes = {
   readonly body: Shape
   /** How many values its body may hold: refused before it is parsed, because parsing is what costs. */
   readonly valuesMax: number
-  readonly query: Shape | undefined
+  readonly query: QueryRule | undefined
   readonly path: Shape | undefined
 }
 
@@ -125,7 +125,10 @@ function shapesOf({ method, path, hooks: { body, query, params } }: DeclaredRout
   return {
     body: bodyShape,
     valuesMax: Math.min(jsonValuesMax, 2 * valuesIn(bodyShape) + strayValuesMax),
-    query: anyQuery || isRead ? undefined : shapeOf((query as TSchema | undefined) ?? nothing),
+    query:
+      query === undefined && (anyQuery || isRead)
+        ? undefined
+        : { shape: shapeOf((query as TSchema | undefined) ?? nothing), ignoresUnknown: anyQuery },
     path: params === undefined ? undefined : shapeOf(params as TSchema),
   }
 }
@@ -159,3 +162,21 @@ export function isOpenPath(routes: RouteTable, { method, url }: Pick<Request, 'm
 
 /** Says that no route answers here; also of one that is switched off. */
 export const noSuchPath = () => new AppError('NOT_FOUND', 'There is nothing at this path')
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** The refusal of a request that no route answers: another method may be allowed at its path. */
+export function noSuchRoute(routes: RouteTable, { url }: Pick<Request, 'url'>): AppError {
+  const path = pathnameOf(url)
+  const allowed = methods.flatMap((method) => {
+    const route = routes.match(method, path)
+    return route && (route.isOn?.() ?? true) ? [{ method, route }] : []
+  })
+  if (allowed.length === 0) return noSuchPath()
+  const named = allowed.map(({ method }) => method)
+  const others = [
+    ...(named.includes('GET') ? ['HEAD'] : []),
+    ...(allowed.some(({ route }) => isForBrowsers(route.access)) ? ['OPTIONS'] : []),
+  ]
+  return new AppError('METHOD_NOT_ALLOWED', `Method not allowed; allowed: ${named.join(', ')}`, { allow: [...named, ...others] })
+}

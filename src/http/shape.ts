@@ -167,15 +167,29 @@ function under(shape: Shape, value: unknown, place: 'body' | 'query' | 'path', p
   path.pop()
 }
 
+export type QueryRule = {
+  readonly shape: Shape
+  /** Parameters without a place in the shape are ignored instead of refused. */
+  readonly ignoresUnknown: boolean
+}
+
 /**
- * Refuses a parameter that is given twice, of which one would be dropped without a word.
- * @throws AppError INVALID
+ * Checks the query of a request against the parameters that its route knows. A parameter with an empty value counts as absent: it is
+ * removed from `query`, and so is an ignored one.
+ * @param query as the framework read it, which keeps the last value of a parameter
+ * @throws AppError INVALID for a parameter that is unknown, too long, or given more than once
  */
-export function assertOnce(url: string): void {
-  if (!url.includes('&')) return
-  const names = [...new URL(url).searchParams.keys()]
-  const twice = names.find((name, at) => names.indexOf(name) < at)
-  if (twice !== undefined) throw new AppError('INVALID', `${shown([twice])} (query): given more than once`)
+export function assertQuery({ shape, ignoresUnknown }: QueryRule, url: string, query: Record<string, unknown>): void {
+  const isKnown = (name: string) => shape.fields?.has(name) === true
+  if (url.includes('&')) {
+    const pairs = [...new URL(url).searchParams].filter(([name, value]) => value !== '' && (isKnown(name) || !ignoresUnknown))
+    const names = pairs.map(([name]) => name)
+    const twice = names.find((name, at) => names.indexOf(name) < at)
+    if (twice !== undefined) throw new AppError('INVALID', `${shown([twice])} (query): given more than once`)
+    for (const [name, value] of pairs) query[name] = value
+  }
+  for (const name of Object.keys(query)) if (query[name] === '' || (ignoresUnknown && !isKnown(name))) delete query[name]
+  assertShape(shape, query, 'query')
 }
 
 /** Says which name nobody knows here; of a long one, its beginning. */

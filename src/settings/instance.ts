@@ -112,7 +112,7 @@ export const instance = {
       return text
     },
   ),
-  API_V3_PREFIX: setting('apiV3Prefix', 'path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
+  API_V3_PREFIX: setting('apiV3Prefix', 'path', '/api/v3', 'Second path of login, public reads, lending and trust fabric', path),
   SIGNUP_ENABLED: setting('signupEnabled', 'boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
   CONSOLE_ENABLED: setting('consoleEnabled', 'boolean', 'true', 'Whether the console is there, at /console', boolean),
   LENDING_PLATFORM_ENABLED: setting('lendingPlatformEnabled', 'boolean', 'false', 'Whether the lending routes exist', boolean),

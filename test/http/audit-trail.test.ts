@@ -168,25 +168,25 @@ const changes: Record<string, Prepare> = {
     body: { addressId: await made(shop, '/addresses', address) },
   }),
   'POST /addresses': () => ({ path: '/addresses', body: address }),
-  'POST /v2/orders/:id/refunds': async (shop) => ({
+  'POST /v2/orders/:orderId/refunds': async (shop) => ({
     path: `/v2/orders/${(await shop.bought()).id}/refunds`,
     body: { all: true, reason: planted },
   }),
-  'POST /v2/orders/:id/refunds/:refundId/settled': async (shop) => ({
+  'POST /v2/orders/:orderId/refunds/:refundId/settled': async (shop) => ({
     path: await manualRefundOf(shop),
     body: { reference: planted },
   }),
-  'POST /v2/orders/:id/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: { reason: planted } }),
-  'POST /v2/orders/:id/fulfil': async (shop) => ({
+  'POST /v2/orders/:orderId/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: { reason: planted } }),
+  'POST /v2/orders/:orderId/fulfil': async (shop) => ({
     path: `/v2/orders/${(await shop.bought()).id}/fulfil`,
     body: { trackingNumber: planted },
   }),
-  'POST /v2/orders/:id/fulfilments': async (shop) => ({
+  'POST /v2/orders/:orderId/fulfilments': async (shop) => ({
     path: `/v2/orders/${(await shop.bought()).id}/fulfilments`,
     body: { trackingNumber: planted },
   }),
-  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => ({ path: (await sentOf(shop)).path, body: { carrier: planted } }),
-  'POST /v2/orders/:id/notes': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/notes`, body: { text: planted } }),
+  'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => ({ path: (await sentOf(shop)).path, body: { carrier: planted } }),
+  'POST /v2/orders/:orderId/notes': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/notes`, body: { text: planted } }),
   'POST /v2/orders/drafts': (shop) => ({
     path: '/v2/orders/drafts',
     body: {

@@ -80,12 +80,13 @@ describe('across origins', () => {
     expect((await app.call('POST', '/auth/refresh', { headers: evil, body: { refreshToken: data.refreshToken } })).status).toBe(200)
   })
 
-  test('a preflight allows what a page needs to send: credentials, idempotency keys and versions', async () => {
+  test('a preflight allows what a page needs to send: credentials, idempotency keys, versions and trace headers', async () => {
     await using app = await testApp()
     const { headers } = await app.call('OPTIONS', '/cart/some', { headers: origin })
     const allowed = headers.get('access-control-allow-headers')?.split(', ')
     for (const name of ['authorization', 'x-service-api-key', 'content-type', 'idempotency-key', 'if-match'])
       expect(allowed).toContain(name)
+    for (const name of ['traceparent', 'tracestate', 'sentry-trace', 'baggage']) expect(allowed).toContain(name)
   })
 
   test('a 304 may be read across origins too', async () => {
@@ -128,7 +129,9 @@ describe('across origins', () => {
     expect(open.has('/shops/v2/private-key')).toBe(false)
     for (const path of new Set(routes.map((route) => route.path))) {
       const answer = await app.call('OPTIONS', path.replaceAll(/:\w+/g, 'some'), { headers: asking })
-      expect([path, answer.status]).toEqual([path, open.has(path) ? 204 : 404])
+      const isOn = routes.some((route) => route.path === path && (app.routeTable.get(route.method, path)?.isOn?.() ?? true))
+      expect([path, answer.status]).toEqual([path, open.has(path) ? 204 : isOn ? 405 : 404])
+      expect([path, answer.headers.get('allow')?.includes('OPTIONS') ?? false]).toEqual([path, false])
       expect(answer.headers.get('access-control-allow-origin')).toBe(open.has(path) ? '*' : null)
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
     }

@@ -25,11 +25,23 @@ describe("a refusal in the contract's shape answers", () => {
   test("a refusal in the contract's shape answers an unknown path, and a known path with another method", async () => {
     await using app = await testApp()
     expectRefusal(await app.call('GET', `/nowhere/${canary}`), 404, 'There is nothing at this path')
-    expectRefusal(await app.call('PUT', '/merchant/login', { body: {} }), 404, 'There is nothing at this path')
-    expectRefusal(await app.call('DELETE', '/shops/v2'), 404)
-    expectRefusal(await app.call('GET', '/merchant/login'), 404)
     expectRefusal(await app.call('GET', '/health%2Flive'), 404)
-    expectRefusal(await app.call('PROPFIND', '/health/live'), 404)
+    expectRefusal(await app.call('PROPFIND', '/nowhere'), 404)
+    const refused = async (method: string, path: string, allow: string, named = allow) => {
+      const answer = await app.call(method, path, method === 'PUT' ? { body: {} } : {})
+      expectRefusal(answer, 405, `Method not allowed; allowed: ${named}`)
+      expect([answer.body.error, answer.headers.get('allow')]).toEqual(['Method Not Allowed', allow])
+    }
+    await refused('PUT', '/merchant/login', 'POST, OPTIONS', 'POST')
+    await refused('GET', '/merchant/login', 'POST, OPTIONS', 'POST')
+    await refused('DELETE', '/shops/v2', 'GET, PATCH, HEAD', 'GET, PATCH')
+    await refused('DELETE', '/product-v2', 'GET, POST, HEAD', 'GET, POST')
+    await refused('PROPFIND', '/health/live', 'GET, HEAD, OPTIONS', 'GET')
+    await refused('POST', '/v2/orders/some', 'GET, HEAD, OPTIONS', 'GET')
+    await refused('POST', '/console/some/screen', 'GET, HEAD', 'GET')
+    await refused('OPTIONS', '/shops/v2', 'GET, PATCH, HEAD', 'GET, PATCH')
+    // Lending is switched off: its paths do not exist.
+    expectRefusal(await app.call('DELETE', '/lending-application'), 404, 'There is nothing at this path')
   })
 
   test("a refusal in the contract's shape answers a body that is no JSON object", async () => {

@@ -76,16 +76,16 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /customer/{customerId}/erase': async () => ({ customerId: await customersToErase() }),
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
-  'POST /v2/orders/{id}/refunds/{refundId}/settled': manualRefunds,
+  'POST /v2/orders/{orderId}/refunds/{refundId}/settled': manualRefunds,
   'GET /v2/orders/public/{token}': async () => ({ token: await orderTokens() }),
   'GET /v2/orders/public/{token}/receipt': async () => ({ token: await orderTokens() }),
   'GET /media/{name}': async () => ({ name: (await ownPictures()).map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }),
   'DELETE /media/{name}': async () => ({ name: (await ownPictures()).map(({ id }) => id) }),
-  'POST /v2/orders/{id}/fulfil': ordersToSend,
-  'POST /v2/orders/{id}/fulfilments': ordersToSend,
-  'POST /v2/orders/{id}/notes': ordersToSend,
-  'GET /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
-  'PATCH /v2/orders/{id}/fulfilments/{fulfilmentId}': sentParcels,
+  'POST /v2/orders/{orderId}/fulfil': ordersToSend,
+  'POST /v2/orders/{orderId}/fulfilments': ordersToSend,
+  'POST /v2/orders/{orderId}/notes': ordersToSend,
+  'GET /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
+  'PATCH /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
   'POST /webhook-endpoints': noEndpoints,
   'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': givenUp,
   'GET /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
@@ -583,21 +583,21 @@ async function manualRefunds(): Promise<Given> {
     refundId.push(refund.id)
   }
   if (sandbox) processors.set('sandbox', sandbox)
-  return { id: [order.id], refundId }
+  return { orderId: [order.id], refundId }
 }
 
 /** An order of many units, and its line. */
 async function ordersToSend(): Promise<Given> {
   const [cartId = ''] = await boughtCarts()
   const { order } = await bySecret('POST', `/cart/${cartId}/checkout`, { method: 'card' }, { 'idempotency-key': cartId })
-  return { id: [order.id], lineId: order.lines.map(({ id }: { id: string }) => id) }
+  return { orderId: [order.id], lineId: order.lines.map(({ id }: { id: string }) => id) }
 }
 
 /** The same, and it was sent. */
 async function sentParcels(): Promise<Given> {
-  const { id } = await ordersToSend()
-  const parcel = await bySecret('POST', `/v2/orders/${id?.[0]}/fulfilments`, {})
-  return { id: id ?? [], fulfilmentId: [parcel.id] }
+  const { orderId = [] } = await ordersToSend()
+  const parcel = await bySecret('POST', `/v2/orders/${orderId[0]}/fulfilments`, {})
+  return { orderId, fulfilmentId: [parcel.id] }
 }
 
 const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)

@@ -133,7 +133,7 @@ describe('an order is the same by the server and by the route', () => {
     expect((await on.viaServer(path, { method: 'HEAD' })).status).toBe(401)
     expect((await on.same(path, { method: 'OPTIONS', headers: on.key })).headers).toMatchObject({ 'access-control-allow-methods': 'GET' })
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
-      expect([method, (await on.same(path, { method, headers: on.key })).status]).toEqual([method, 404])
+      expect([method, (await on.same(path, { method, headers: on.key })).status]).toEqual([method, 405])
   })
 
   test('an order is the same by the server and by the route after the commit of another process, of an order and of a key', async () => {

@@ -22,6 +22,8 @@ test('what a payment page is told is the same by the server and by the route: pl
   expect(await on.same(pathOf(`%73${shop.name.slice(1)}`))).toEqual(plain)
   expect(await on.same(path, { headers: { origin: 'https://elsewhere.example', authorization: 'Bearer nonsense' } })).toEqual(plain)
   expect((await on.same(path, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  expect(await on.same(`/api/v3${path}`)).toEqual(plain)
+  expect((await on.viaServer(`/api/v3${path}`, { method: 'HEAD' })).status).toBe(200)
   for (const name of ['no-such-shop', 'x'.repeat(300), 'toString', '%2F']) expect((await on.same(pathOf(name))).status).not.toBe(200)
 })
 
@@ -52,7 +54,7 @@ test('what a payment page is told when it is refused may be read by the page, wh
       for (const query of ['', '?y=%00'])
         expect([host, query, ...(await ask('GET', path + query, host))]).toEqual([host, query, 400, '*', true])
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      expect([method, ...(await ask(method, path))]).toEqual([method, 404, '*', true])
+      expect([method, ...(await ask(method, path))]).toEqual([method, 405, '*', true])
       expect([method, ...(await ask(method, `${path}?y=%00`))]).toEqual([method, 400, '*', true])
     }
     expect(await ask('OPTIONS', `${path}?y=%00`)).toEqual([400, '*', true])
@@ -83,12 +85,13 @@ test('what a payment page is told is never that of a shop that the Host header n
       expect((await ask(path, 'x'.repeat(skipped) + shop.name)).status).toBe(404)
 })
 
-test('what a payment page is told counts once a request by the server, and the sixty-first of a minute is refused', async () => {
+test('what a payment page is told counts once a request by the server, at either of its paths, and the sixty-first of a minute is refused', async () => {
   await using app = await testApp(everySetting)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
   const statuses: number[] = []
-  for (let nth = 0; nth < 62; nth++) statuses.push((await fetch(`${serving.url}${pathOf(shop.name)}`)).status)
+  for (let nth = 0; nth < 62; nth++)
+    statuses.push((await fetch(`${serving.url}${nth % 3 === 0 ? '/api/v3' : ''}${pathOf(shop.name)}`)).status)
   expect(statuses.lastIndexOf(200)).toBe(59)
   expect(statuses.slice(60)).toEqual([429, 429])
   const refused = await fetch(`${serving.url}${pathOf(shop.name)}`)

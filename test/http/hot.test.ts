@@ -124,7 +124,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.viaServer(path, held)).status).toBe(304)
     expect((await on.viaServer(`${prefix}nothing`, { method: 'HEAD' })).status).toBe(404)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
-      expect([method, (await on.same(path, { method })).status]).toEqual([method, 404])
+      expect([method, (await on.same(path, { method })).status]).toEqual([method, 405])
     const preflight = { method: 'OPTIONS', headers: { origin: 'https://a.example', 'access-control-request-method': 'GET' } }
     expect((await on.same(path, preflight)).status).toBe(204)
   })

@@ -39,7 +39,7 @@ test('every example of an id is one that could have been made, with the prefix o
     }
   const prefixOf = (path: string, name = 'id') => pathExample(path, name)?.split('_')[0]
   expect(prefixOf('/product-v2/public/{id}')).toBe('prod')
-  expect(prefixOf('/v2/orders/{id}/refunds')).toBe('order')
+  expect(prefixOf('/v2/orders/{orderId}/refunds', 'orderId')).toBe('order')
   expect(prefixOf('/cart/{id}/items/{lineId}')).toBe('cart')
   expect(prefixOf('/cart/{id}/items/{lineId}', 'lineId')).toBe('line')
   expect(prefixOf('/webhook-endpoints/{id}/deliveries')).toBe('whe')

@@ -86,7 +86,7 @@ const keyed: Record<string, Prepare> = {
       id,
     }
   },
-  'POST /v2/orders/:id/refunds': async (shop) => {
+  'POST /v2/orders/:orderId/refunds': async (shop) => {
     const { id } = await shop.bought()
     return {
       path: `/v2/orders/${id}/refunds`,
@@ -97,28 +97,28 @@ const keyed: Record<string, Prepare> = {
       id,
     }
   },
-  'POST /v2/orders/:id/refunds/:refundId/settled': async (shop) => {
+  'POST /v2/orders/:orderId/refunds/:refundId/settled': async (shop) => {
     const path = await manualRefundOf(shop)
     const [, , , id = ''] = path.split('/')
     return { path, body: { reference: 'SEPA 1' }, other: { reference: 'SEPA 2' }, by: ofMerchant(shop), table: 'orders', id }
   },
-  'POST /v2/orders/:id/cancel': async (shop) => {
+  'POST /v2/orders/:orderId/cancel': async (shop) => {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/cancel`, body: {}, other: { reason: 'Another' }, by: ofMerchant(shop), table: 'orders', id }
   },
-  'POST /v2/orders/:id/fulfil': async (shop) => {
+  'POST /v2/orders/:orderId/fulfil': async (shop) => {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/fulfil`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
   },
-  'POST /v2/orders/:id/fulfilments': async (shop) => {
+  'POST /v2/orders/:orderId/fulfilments': async (shop) => {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/fulfilments`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
   },
-  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => {
+  'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => {
     const { orderId: id, path } = await sentOf(shop)
     return { path, body: { carrier: 'Post' }, other: { carrier: 'Caravan' }, by: ofMerchant(shop), table: 'orders', id }
   },
-  'POST /v2/orders/:id/notes': async (shop) => {
+  'POST /v2/orders/:orderId/notes': async (shop) => {
     const { id } = await shop.bought()
     return { path: `/v2/orders/${id}/notes`, body: { text: 'One' }, other: { text: 'Two' }, by: ofMerchant(shop), table: 'orders', id }
   },

@@ -87,13 +87,40 @@ test('every route names a query parameter that it does not know, and refuses it,
       ...['GET /', 'GET /docs', 'GET /docs/json', 'GET /docs/favicon.svg', 'GET /docs/page.css', 'GET /docs/page.js'],
       ...['GET /docs/swagger-ui-bundle.js', 'GET /docs/swagger-ui-bundle.js.LICENSE.txt', 'GET /docs/swagger-ui.css'],
       ...['GET /console', 'GET /console/*'],
-      ...['GET /health/live', 'GET /health/ready', 'GET /metrics', 'GET /checkout/:shopUrl/payment-intent-resolver'],
+      ...['GET /health/live', 'GET /health/ready', 'GET /metrics'],
+      ...[
+        'GET /checkout/:shopUrl/payment-intent-resolver',
+        'GET /v2/orders/public/:token/receipt',
+        'GET /v2/trust-fabric/stats',
+        'GET /v2/service-provider-routing/recommend',
+      ].flatMap((route) => [route, route.replace(' ', ' /api/v3')]),
       ...['POST /webhooks/payments/:processor', 'POST /webhooks/payments/:processor/:shopId'],
       'POST /webhooks/payments/qpay/callback/:token',
       ...['POST /pages/pay/:token', 'POST /pages/reset/:token', 'POST /pages/verify/:token', 'POST /pages/invitation/:token'],
-      'GET /v2/orders/public/:token/receipt',
     ].sort(),
   )
+})
+
+test('a query parameter with an empty value counts as absent on every route: known, unknown, alone and beside one with a value', async () => {
+  await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
+  const call = await asAllowed(app)
+  let parameters = 0
+  const seen = ({ status, text }: { status: number; text: string }) => [status, text.replaceAll(/"\d{4}-\d\d-\d\dT[^"]*"/g, '""')]
+  for (const route of await routesOf(app)) {
+    const names = Object.keys((route.hooks.query?.['properties'] ?? {}) as object)
+    if (route.method !== 'GET' || names.length === 0) continue
+    parameters += names.length
+    const plain = seen(await call(route, pathOf(route)))
+    for (const query of [`${names.join('=&')}=`, names.join('&'), 'limt=', `${names[0]}=&${names[0]}=`])
+      expect([nameOf(route), query, ...seen(await call(route, `${pathOf(route)}?${query}`))]).toEqual([nameOf(route), query, ...plain])
+    if (!route.hooks.detail?.['x-csv']) continue
+    const file = async (query: string) => seen(await call(route, `${pathOf(route)}?${query}`, { headers: { accept: 'text/csv' } }))
+    expect([nameOf(route), ...(await file(`${names.join('=&')}=`))]).toEqual([nameOf(route), ...(await file(''))])
+  }
+  expect(parameters).toBeGreaterThan(60)
+  const limitOf = async (query: string) => (await app.call('GET', `/v2/service-provider-routing/recommend?${query}`)).status
+  for (const query of ['limit=3&limit=', 'limit=&limit=3', 'x=1&x=2&limit=3']) expect([query, await limitOf(query)]).toEqual([query, 200])
+  expect(await limitOf('limit=&limit=x')).toBe(400)
 })
 
 test('every text that a form is asked of has a length that is looked at before, and its form in words', async () => {

@@ -16,13 +16,17 @@ const anybodys = [
   ...['GET /auth/sessions', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id'],
 ]
 const readsOrders = [
-  ...['GET /v2/orders', 'GET /v2/orders/:id', 'GET /v2/refunds', 'GET /v2/orders/drafts', 'GET /v2/orders/drafts/:id'],
-  'GET /v2/orders/:id/fulfilments/:fulfilmentId',
+  ...['GET /v2/orders', 'GET /v2/orders/:orderId', 'GET /v2/refunds', 'GET /v2/orders/drafts', 'GET /v2/orders/drafts/:id'],
+  'GET /v2/orders/:orderId/fulfilments/:fulfilmentId',
   // What of it is not theirs to read is null to them: test/modules/overview.
   'GET /shops/v2/overview',
   'GET /v2/events',
 ]
-const fulfils = ['POST /v2/orders/:id/fulfil', 'POST /v2/orders/:id/fulfilments', 'PATCH /v2/orders/:id/fulfilments/:fulfilmentId']
+const fulfils = [
+  'POST /v2/orders/:orderId/fulfil',
+  'POST /v2/orders/:orderId/fulfilments',
+  'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId',
+]
 const readsCatalog = [
   ...['GET /product-v2', 'GET /product-v2/:id', 'GET /product-v2/low-stock', 'GET /product-v2/:id/variants/:variantId/stock'],
   ...['GET /collection-v2', 'GET /collection-v2/:id', 'GET /blogs', 'GET /blogs/:id', 'GET /media'],

@@ -155,7 +155,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     const path = `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', draftOf(shop))}`
     return { read: path, path, raises: false }
   },
-  'PATCH /v2/orders/:id/fulfilments/:fulfilmentId': async (shop) => {
+  'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => {
     const { path } = await sentOf(shop)
     return { read: path, path, body: (nth) => ({ trackingNumber: `T ${nth}` }) }
   },

@@ -83,7 +83,7 @@ export async function fetchedOnce(request: Request): Promise<Response> {
 }
 
 /**
- * `await ok(api.GET('/v2/orders/{id}', { params: { path: { id } } }))`: the answer, typed. Every refusal is thrown, see `fetched`.
+ * `await ok(api.GET('/v2/orders/{orderId}', { params: { path: { id } } }))`: the answer, typed. Every refusal is thrown, see `fetched`.
  */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetched(request), credentials: 'omit' })
 

@@ -185,7 +185,7 @@ export const ListOrders = t.Object({
     }),
   ),
 })
-export const OrderIdParam = t.Object({ id: text(64) })
+export const OrderIdParam = t.Object({ orderId: text(64) })
 const reason = maybe(text(500))
 export const RefundBody = t.Object(
   {
@@ -222,7 +222,7 @@ export const RefundBody = t.Object(
   { description: 'Exactly one of `amount`, `lines` and `all`' },
 )
 export const ListRefunds = t.Object({ ...pageQuery, status: t.Optional(oneOf(refundStatuses)) })
-export const RefundIdParams = t.Object({ id: text(64), refundId: text(64) })
+export const RefundIdParams = t.Object({ orderId: text(64), refundId: text(64) })
 export const SettledBody = t.Object({
   reference: text(200, { minLength: 1, description: 'What the shop calls the payment: a bank’s reference' }),
 })
@@ -240,5 +240,5 @@ export const CreateFulfilment = t.Object({
   ...tracking,
 })
 export const ChangeFulfilment = t.Object(tracking, { description: 'What is left out stays; null takes it away' })
-export const FulfilmentIdParams = t.Object({ id: text(64), fulfilmentId: text(64) })
+export const FulfilmentIdParams = t.Object({ orderId: text(64), fulfilmentId: text(64) })
 export const CreateNote = t.Object({ text: text(1_000, { minLength: 1 }) })

@@ -70,9 +70,9 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .get(
-      '/v2/orders/:id',
+      '/v2/orders/:orderId',
       ({ params, shop, principal }) =>
-        readOrder(deps, { shopId: shop.id, ...(principal.kind === 'customer' ? { customerId: principal.id } : {}) }, params.id),
+        readOrder(deps, { shopId: shop.id, ...(principal.kind === 'customer' ? { customerId: principal.id } : {}) }, params.orderId),
       {
         access: 'order',
         params: OrderIdParam,
@@ -84,13 +84,13 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .post(
-      '/v2/orders/:id/refunds',
+      '/v2/orders/:orderId/refunds',
       ({ params, body: { reason, ...body }, shop, actor, once }) =>
         once(
           201,
           (_, { key: attemptKey }) =>
-            refundOrder(deps, { ...body, shopId: shop.id, orderId: params.id, actor, attemptKey, reason: reason ?? undefined }),
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
+            refundOrder(deps, { ...body, shopId: shop.id, orderId: params.orderId, actor, attemptKey, reason: reason ?? undefined }),
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'management',
@@ -106,8 +106,8 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .post(
-      '/v2/orders/:id/refunds/:refundId/settled',
-      ({ params: { id: orderId, refundId }, body: { reference }, shop, actor, once }) =>
+      '/v2/orders/:orderId/refunds/:refundId/settled',
+      ({ params: { orderId, refundId }, body: { reference }, shop, actor, once }) =>
         once(200, (write) => settleByHand(deps, { shop, actor, write }, { orderId, refundId, reference }), {
           sees: () => readRefund(deps, { shopId: shop.id, orderId, refundId }),
         }),
@@ -142,12 +142,12 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .post(
-      '/v2/orders/:id/cancel',
+      '/v2/orders/:orderId/cancel',
       ({ params, body, shop, actor, once }) =>
         once(
           200,
-          (_, attempt) => cancelOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt, reason: body.reason ?? undefined }),
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
+          (_, attempt) => cancelOrder(deps, { shopId: shop.id, orderId: params.orderId, actor, attempt, reason: body.reason ?? undefined }),
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'management',
@@ -163,15 +163,15 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .post(
-      '/v2/orders/:id/fulfil',
+      '/v2/orders/:orderId/fulfil',
       ({ params, body: { trackingNumber, carrier }, shop, actor, once }) =>
         once(
           200,
           (_, attempt) => {
             const tracking = { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
-            return fulfilOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt }, tracking)
+            return fulfilOrder(deps, { shopId: shop.id, orderId: params.orderId, actor, attempt }, tracking)
           },
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'fulfilment',
@@ -187,15 +187,15 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .post(
-      '/v2/orders/:id/fulfilments',
+      '/v2/orders/:orderId/fulfilments',
       ({ params, body: { lines, trackingNumber, carrier }, shop, actor, once }) =>
         once(
           201,
           (_, attempt) => {
             const parcel = { lines, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
-            return createFulfilment(deps, { shopId: shop.id, orderId: params.id, actor, attempt }, parcel)
+            return createFulfilment(deps, { shopId: shop.id, orderId: params.orderId, actor, attempt }, parcel)
           },
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'fulfilment',
@@ -212,8 +212,8 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .get(
-      '/v2/orders/:id/fulfilments/:fulfilmentId',
-      ({ params: { id: orderId, fulfilmentId }, shop }) => readFulfilment(deps, { shopId: shop.id, orderId, fulfilmentId }),
+      '/v2/orders/:orderId/fulfilments/:fulfilmentId',
+      ({ params: { orderId, fulfilmentId }, shop }) => readFulfilment(deps, { shopId: shop.id, orderId, fulfilmentId }),
       {
         access: 'orderRead',
         versioned: true,
@@ -226,8 +226,8 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .patch(
-      '/v2/orders/:id/fulfilments/:fulfilmentId',
-      ({ params: { id: orderId, fulfilmentId }, body, shop, actor, expected, once }) =>
+      '/v2/orders/:orderId/fulfilments/:fulfilmentId',
+      ({ params: { orderId, fulfilmentId }, body, shop, actor, expected, once }) =>
         once(200, (write) => changeFulfilment(deps, { shop, actor, expected, write }, { orderId, fulfilmentId }, body), {
           sees: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
@@ -246,10 +246,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       },
     )
     .post(
-      '/v2/orders/:id/notes',
+      '/v2/orders/:orderId/notes',
       ({ params, body, shop, actor, once }) =>
-        once(201, (write) => noteOrder(deps, { shop, actor, write }, params.id, body.text), {
-          sees: () => readOrder(deps, { shopId: shop.id }, params.id),
+        once(201, (write) => noteOrder(deps, { shop, actor, write }, params.orderId, body.text), {
+          sees: () => readOrder(deps, { shopId: shop.id }, params.orderId),
         }),
       {
         access: 'management',

@@ -109,12 +109,13 @@ export const recommendationRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
       deps.answers.respond(request, async () => JSON.stringify(await recommend(deps, archetype, recommendedOf(limit)))) as never,
     {
       access: 'public',
+      anyQuery: true,
       query: RecommendQuery,
       response: { 200: Recommendation, 304: notModified, ...errorResponses() },
       detail: {
         summary: 'Service providers worth asking',
         description:
-          'Those that are `ACTIVE`, by how many of their messages were taken; of as many, who sent the last one most recently, those that sent none last, and then by id. It routes nothing.',
+          'Those that are `ACTIVE`, by how many of their messages were taken; of as many, who sent the last one most recently, those that sent none last, and then by id. It routes nothing. Other parameters are ignored.',
       },
     },
   )

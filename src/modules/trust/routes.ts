@@ -28,6 +28,7 @@ export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
   routes(deps, 'Trust')
     .get(statsPath, async () => jsonForAMinute(JSON.stringify(await readStats(deps))) as never, {
       access: 'public',
+      anyQuery: true,
       response: { 200: StatsRecord, ...errorResponses() },
       detail: {
         summary: 'What the trust fabric comes to',

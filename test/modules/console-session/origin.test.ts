@@ -136,7 +136,7 @@ describe('another page', () => {
     const evil = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     for (const at of [path, '/console/setup']) {
       const asked = await s.app.call('OPTIONS', at, { headers: evil })
-      expect(asked.status).toBe(404)
+      expect(asked.status).toBe(405)
       expectNoCors(asked, at)
       for (const body of [{ unknown: 1 }, s.login]) expectNoCors(await s.app.call('POST', at, { body, headers: evil }), at)
     }

@@ -204,7 +204,7 @@ test('eligibility is the higher of what a lender gives and what was earned, and 
   expect(await ask('')).toEqual({ merchantId, baseTier: 'T1', earnedTier: observedTier, effectiveTier: 'T2', ...preview })
   expect((await ask('?baseTier=T0')).effectiveTier).toBe('T0')
   expect((await ask('?baseTier=T3')).effectiveTier).toBe('T3')
-  for (const query of ['?baseTier=T4', '?baseTier=', '?tier=T1'])
+  for (const query of ['?baseTier=T4', '?tier=T1'])
     expect((await app.call('GET', eligibility(merchantId, query), { token })).status).toBe(400)
   expect((await app.call('GET', eligibility('mer_00000000000000000000000000'), { token })).status).toBe(404)
 })

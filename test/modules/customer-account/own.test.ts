@@ -172,6 +172,6 @@ describe("a shop's customers", () => {
     expect(await found('?email=ann@example.com&q=bob')).toEqual([])
     const page = (await shop.get('/customer?page=2&limit=2')).body
     expect([page.total, page.pages, page.data]).toEqual([3, 2, [(await shop.get(`/customer/${ann}`)).body]])
-    expect((await shop.get('/customer?q=')).status).toBe(400)
+    expect((await shop.get('/customer?q=')).body.total).toBe(3)
   })
 })

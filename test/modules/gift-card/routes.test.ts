@@ -278,7 +278,7 @@ describe('the list', () => {
     expect(csv.headers.get('content-type')).toStartWith('text/csv')
     expect(ids.map((id) => csv.text.includes(id))).toEqual([true, false, false, true])
     expect((await get('/giftcard?customerId=cus_none')).body.total).toBe(0)
-    expect((await get('/giftcard?customerId=')).status).toBe(400)
+    expect((await get('/giftcard?customerId=')).body.total).toBe((await get('/giftcard')).body.total)
   })
 
   test('the list of gift cards is newest first, in clamped pages; past the end it is empty, and bad parameters are named', async () => {

@@ -223,7 +223,7 @@ describe('the records, as operators see them', () => {
     ])
     const read = ok(await app.call('GET', `/admin/kyb/${records[1].id}`, { token: operator.token }))
     expect(read.body).toEqual(rejected)
-    for (const query of ['?status=OPEN', '?status=', '?state=PENDING', '?page=0'])
+    for (const query of ['?status=OPEN', '?state=PENDING', '?page=0'])
       expect([query, (await app.call('GET', `/admin/kyb${query}`, { token: operator.token })).status]).toEqual([query, 400])
   })
 

@@ -29,6 +29,7 @@ describe('the link of an order', () => {
     expect(body).toMatchObject({ id: bought.id, number: 1, status: 'CONFIRMED', total: bought.total, shop: { name: 'shop-1' } })
     expect(body.shippingAddress).toEqual({ name: 'Noor Haddad', city: 'Portland', province: 'ME', countryCode: 'US' })
     for (const hidden of ['Quay', '04101', '555', 'ann@', 'Haddad Ltd', 'cart_', 'pay_']) expect(text).not.toContain(hidden)
+    expect((await app.call('GET', `/api/v3${pathOf(bought.publicUrl)}`)).text).toBe(text)
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
     expect(headers.get('x-robots-tag')).toBe('noindex, nofollow')

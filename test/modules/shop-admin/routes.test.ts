@@ -36,7 +36,7 @@ test('shops are found by a part of their handle or title, in either case of a to
   for (const q of ['no such shop', '\\', shop.shop.id.slice(0, -1), shop.id.slice(0, -1)]) expect([q, await asked(q)]).toEqual([q, []])
   expect(await found(`status=SUSPENDED&q=${other.shop.name}`)).toEqual([])
   expect(await found(`status=ACTIVE&q=${other.shop.name}`)).toEqual([other.shop.id])
-  expect((await app.call('GET', '/admin/shops?q=', { token: operator.token })).status).toBe(400)
+  expect((await app.call('GET', '/admin/shops?q=', { token: operator.token })).status).toBe(200)
 })
 
 test('the whole id of a merchant finds their shops and nothing else', async () => {

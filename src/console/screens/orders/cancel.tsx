@@ -20,7 +20,7 @@ export function CancelDialog({ of, onClose, onDone }: Doing) {
   async function cancel(): Promise<void> {
     const body = reason.value.trim() === '' ? {} : { reason: reason.value.trim() }
     const after = await once(body, (key) =>
-      ok(api.POST('/v2/orders/{id}/cancel', { params: { path: { id: of.id }, header: { 'idempotency-key': key } }, body })),
+      ok(api.POST('/v2/orders/{orderId}/cancel', { params: { path: { orderId: of.id }, header: { 'idempotency-key': key } }, body })),
     )
     notify(after.status === 'CANCELLED' ? w('cancelled') : w('cancelling'))
     await onDone()

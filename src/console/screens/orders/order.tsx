@@ -24,7 +24,7 @@ import { w } from './words.ts'
 export default function OrderPage() {
   const { id = '' } = useRoute().params
   const query = useQuery()
-  const order = useResource(id, (signal) => ok(api.GET('/v2/orders/{id}', { params: { path: { id } }, signal })))
+  const order = useResource(id, (signal) => ok(api.GET('/v2/orders/{orderId}', { params: { path: { orderId: id } }, signal })))
   useLive(['order.*'], order.reload, ({ data }) => Object.values(data).includes(id))
   const known = order.data.value
   return (

@@ -104,9 +104,9 @@ function TrackingDialog({
   onClose: () => void
   onDone: () => Promise<void>
 }) {
-  const path = { id: orderId, fulfilmentId: parcel.id }
+  const path = { orderId, fulfilmentId: parcel.id }
   const read = (signal?: AbortSignal): Promise<Held> =>
-    versioned(api.GET('/v2/orders/{id}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
+    versioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, ...(signal && { signal }) }))
   // The order tells no version of its parcels.
   const held = useResource(parcel.id, read)
   return (
@@ -126,7 +126,7 @@ function Tracking({
   onDone,
 }: {
   of: Held
-  path: { id: string; fulfilmentId: string }
+  path: { orderId: string; fulfilmentId: string }
   read: () => Promise<Held>
   onTheirs: (held: Held) => void
   onDone: () => Promise<void>
@@ -143,7 +143,7 @@ function Tracking({
       save: (version) =>
         once([body, version], (key) =>
           ok(
-            api.PATCH('/v2/orders/{id}/fulfilments/{fulfilmentId}', {
+            api.PATCH('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', {
               params: { path, header: { 'idempotency-key': key, ...ifMatch(version) } },
               body,
             }),

@@ -75,21 +75,21 @@ export function RefundDialog({ of, onClose, onDone }: Doing) {
   }
   /** Of two who refund at once by what they see souk lets one, and the other is asked. */
   async function send(see: () => Asking): Promise<Schema<'Refund'> | undefined> {
-    const path = { id: of.id }
+    const path = { orderId: of.id }
     let sent: Asking | undefined
     try {
       return await once(
         typedNow,
         (key, body) => {
           sent = body
-          return ok(api.POST('/v2/orders/{id}/refunds', { params: { path, header: { 'idempotency-key': key } }, body }))
+          return ok(api.POST('/v2/orders/{orderId}/refunds', { params: { path, header: { 'idempotency-key': key } }, body }))
         },
         see,
       )
     } catch (error) {
       // One that is still under way by its key says when to ask again.
       if (!(sent && error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
-      const now = await ok(api.GET('/v2/orders/{id}', { params: { path } }))
+      const now = await ok(api.GET('/v2/orders/{orderId}', { params: { path } }))
       const { refundableTotal, ...rest } = sent
       if (restOf(now) === refundableTotal.amount) throw error
       if (!(await isMeant(now, refundableTotal.amount, error))) return undefined

@@ -39,8 +39,8 @@ export function SendDialog({ of, onClose, onDone }: Doing) {
       [units.typed(), trackingNumber.value, carrier.value],
       (key, body) =>
         ok(
-          api.POST('/v2/orders/{id}/fulfilments', {
-            params: { path: { id: of.id }, header: { 'idempotency-key': key } },
+          api.POST('/v2/orders/{orderId}/fulfilments', {
+            params: { path: { orderId: of.id }, header: { 'idempotency-key': key } },
             body,
           }),
         ),

@@ -14,10 +14,10 @@ export function SettleDialog({ refund, onClose, onDone }: { refund: Schema<'Refu
   const once = useIntention()
   async function settle(): Promise<void> {
     const body = { reference: reference.value.trim() }
-    const path = { id: refund.orderId, refundId: refund.id }
+    const path = { orderId: refund.orderId, refundId: refund.id }
     await once(body, (key) =>
       ok(
-        api.POST('/v2/orders/{id}/refunds/{refundId}/settled', {
+        api.POST('/v2/orders/{orderId}/refunds/{refundId}/settled', {
           params: { path, header: { 'idempotency-key': key } },
           body,
         }),

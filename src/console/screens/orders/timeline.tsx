@@ -73,7 +73,7 @@ function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Prom
   async function note(): Promise<void> {
     const body = { text: text.value.trim() }
     await once(body, (key) =>
-      ok(api.POST('/v2/orders/{id}/notes', { params: { path: { id: orderId }, header: { 'idempotency-key': key } }, body })),
+      ok(api.POST('/v2/orders/{orderId}/notes', { params: { path: { orderId }, header: { 'idempotency-key': key } }, body })),
     )
     text.value = ''
     notify(w('noteAdded'))

@@ -124,10 +124,6 @@ class ProductBuilder {
   }
 
   private variant(row: Row, optionValues: string[]): ImportedVariant {
-    const allowBackorder = this.read(row, 'allowBackorder', parseBackorder)
-    const onHand = this.read(row, 'onHand', parseQuantity)
-    if (typeof onHand === 'number' && onHand < 0 && allowBackorder !== true)
-      this.report(row, 'onHand', 'Must be zero or more, unless the variant continues selling when out of stock.')
     return {
       row: row.line,
       optionValues,
@@ -143,8 +139,8 @@ class ProductBuilder {
         taxClass: this.read(row, 'taxClass', parseTaxClass),
         // A blank tracker is not a missing answer: it is how both dialects say that nobody counts the stock.
         trackInventory: this.columns.indexes.has('inventoryTracker') ? row.cells.has('inventoryTracker') : undefined,
-        allowBackorder,
-        onHand,
+        allowBackorder: this.read(row, 'allowBackorder', parseBackorder),
+        onHand: this.read(row, 'onHand', parseQuantity),
         lowStockAt: this.read(row, 'lowStockAt', parseLowStock),
         imageUrl: this.read(row, 'variantImage', parseUrl),
       }),

@@ -120,7 +120,7 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
     ? mergedVariants(before.variants, input.variants, product, given)
     : { currency: product.currency, merged: before.variants.map((variant): Merged => ({ variant })) }
   assertVariantsFit(merged, options)
-  assertStockFits(merged)
+  assertStockFits(before.variants, merged)
   // An image that is gone is nobody's picture any more.
   const kept = merged.map(({ variant }) => ({
     ...variant,
@@ -260,12 +260,17 @@ function assertVariantsFit(merged: readonly Merged[], options: Product['options'
   }
 }
 
-/** What a change names may not fall below zero, nor below what orders were promised: neither by a count nor because counting begins. */
-function assertStockFits(merged: readonly Merged[]): void {
+/**
+ * Refuses a count that takes away units which orders have reserved. A variant may have less than is reserved for another reason: it stopped
+ * taking backorders, or began to be counted. Then nothing more of it is sold.
+ * @throws AppError CONFLICT
+ */
+function assertStockFits(before: readonly Variant[], merged: readonly Merged[]): void {
+  const onHandBefore = new Map(before.map(({ id, onHand }) => [id, onHand]))
   for (const { at, variant } of merged) {
-    if (at === undefined || variant.allowBackorder) continue
-    if (variant.onHand < 0) throw invalid(`variants.${at}.onHand`, 'below zero only where backorder is allowed')
-    if (variant.trackInventory && variant.onHand < variant.reserved)
+    if (at === undefined || variant.allowBackorder || !variant.trackInventory) continue
+    const isLess = variant.onHand < (onHandBefore.get(variant.id) ?? variant.onHand)
+    if (isLess && variant.reserved > 0 && variant.onHand < variant.reserved)
       throw new AppError('CONFLICT', `variants.${at} (body): ${promisedText(variant)}`)
   }
 }
@@ -302,16 +307,16 @@ export const onHandMin = -1_000_000
 export const onHandMax = 1_000_000_000
 
 /**
- * A variant's stock after a change by hand.
- * @throws AppError CONFLICT where it would be less than what orders were promised, or than nothing; with backorder it may
+ * Returns a variant's stock after a change by hand. More units are always welcome, also where there are still too few after it.
+ * @throws AppError CONFLICT where fewer would be left than none, or than orders have reserved, unless the variant takes backorders
  */
 export function restockedVariant<One extends Stock>(variant: One, delta: number): One {
   const { trackInventory, allowBackorder, reserved } = variant
   const onHand = variant.onHand + delta
   if (onHand > onHandMax || onHand < onHandMin) throw new AppError('CONFLICT', `The stock must be from ${onHandMin} to ${onHandMax}`)
-  if (!allowBackorder && onHand < 0) throw new AppError('CONFLICT', 'The stock falls below zero only where backorder is allowed')
-  if (!allowBackorder && trackInventory && onHand < reserved)
-    throw new AppError('CONFLICT', `There would not be enough: ${promisedText(variant)}`)
+  if (allowBackorder || delta >= 0) return { ...variant, onHand }
+  if (onHand < 0) throw new AppError('CONFLICT', 'The stock falls below zero only where backorder is allowed')
+  if (trackInventory && onHand < reserved) throw new AppError('CONFLICT', `There would not be enough: ${promisedText(variant)}`)
   return { ...variant, onHand }
 }
 

@@ -209,7 +209,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         detail: {
           summary: 'Change a product',
           description:
-            'Fields that are left out stay as they are. Of `variants`, those that are not named stay too; where all are named, theirs is the order of the product, else new ones come last. All other lists are replaced whole. The stock of a variant that is there already has a route of its own.',
+            'Fields that are left out stay as they are. Of `variants`, those that are not named stay too; where all are named, theirs is the order of the product, else new ones come last. All other lists are replaced whole. The stock of a variant that is there already has a route of its own. `allowBackorder: false` is accepted with any stock: while less is on hand than is reserved, nothing more is sold.',
         },
       },
     )
@@ -238,7 +238,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         detail: {
           summary: 'Change the stock of a variant',
           description:
-            "By exactly one of `delta` and `counted`. Never below what orders were promised, nor below zero, unless the variant may be ordered ahead: 409. A row of its history says who changed it, by how much and why. The product's version stays as it is.",
+            "By exactly one of `delta` and `counted`. A change that leaves fewer units than orders have reserved, or fewer than none, is 409, unless the variant takes backorders. More units are always accepted. A row of its history says who changed it, by how much and why. The product's version stays as it is.",
         },
       },
     )

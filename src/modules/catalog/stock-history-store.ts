@@ -10,6 +10,7 @@ const after = sql`${variants.onHand} + ${sql.placeholder('delta')}`
 /** The rule of `restockedVariant`, asked of the row as it is when it is changed. */
 const enough = or(
   eq(variants.allowBackorder, true),
+  gte(after, variants.onHand),
   and(gte(after, 0), or(eq(variants.trackInventory, false), gte(after, variants.reserved))),
 )
 const moveWhere = (guard?: SQL) =>

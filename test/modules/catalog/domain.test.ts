@@ -92,7 +92,6 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['variants.0.onHand', 'below zero only where backorder is allowed', { variants: [{ id: 'var_0', onHand: -1 }] }],
   ['images.0.id', 'no image of this product; leave it out for a new one', { images: [{ id: mark, url: 'https://i.example/b' }] }],
   [
     'images.1.id',
@@ -321,6 +320,8 @@ test('a change by hand leaves as much as was promised, and no less than nothing,
   ])
   expect(after({}, -3)).toThrow('There would not be enough: 3 are promised to orders that are not complete')
   expect(after({ trackInventory: false }, -6)).toThrow('The stock falls below zero only where backorder is allowed')
+  expect([after({ onHand: -2 }, 1)(), after({ onHand: 1 }, 1)(), after({ onHand: -2 }, 0)()]).toEqual([-1, 2, -2])
+  expect(after({ onHand: -2, reserved: 0 }, -1)).toThrow('The stock falls below zero only where backorder is allowed')
   expect(after({}, 1_000_000_000)).toThrow('The stock must be from -1000000 to 1000000000')
   expect(after({ allowBackorder: true }, -1_000_006)).toThrow('The stock must be from')
 })
@@ -350,7 +351,7 @@ test('of what is counted as many can be bought as nobody has reserved, and of an
   expect([stock(1, 0), stock(1, 1), stock(0, 0)].map(isAvailable)).toEqual([true, false, false])
 })
 
-test('what was promised to orders can neither be counted away nor become too few because counting begins', () => {
+test('an import cannot count away what orders have reserved; a variant stops taking backorders and begins to be counted with any stock', () => {
   const promised = (fields: object): Whole => {
     const one = made({ variants: [{ price: usd(1), onHand: 3 }] })
     return { ...one, variants: one.variants.map((variant) => ({ ...variant, reserved: 2, ...fields })) }
@@ -364,7 +365,15 @@ test('what was promised to orders can neither be counted away nor become too few
   expect(recounted(promised({}), { onHand: 1 })).toThrow(conflict)
   expect(recounted(promised({}), { onHand: 1, allowBackorder: true })).not.toThrow()
   expect(recounted(promised({ trackInventory: false, onHand: 0 }), { title: 'One' })).not.toThrow()
-  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { trackInventory: true })).toThrow(conflict)
+  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { trackInventory: true })).not.toThrow()
+  for (const onHand of [-2, 1]) {
+    const oversold = { allowBackorder: true, onHand }
+    expect(recounted(promised(oversold), { allowBackorder: false })).not.toThrow()
+    expect(recounted(promised({ onHand }), { onHand: 2 })).not.toThrow()
+    expect(recounted(promised({ onHand }), { onHand })).not.toThrow()
+    expect(recounted(promised({ onHand }), { onHand: onHand - 1 })).toThrow(conflict)
+  }
+  expect(recounted(promised({ reserved: 0 }), { onHand: -2 })).not.toThrow()
 })
 
 test('a shortage is told by the names of product and variant, and not by how many there are', () => {

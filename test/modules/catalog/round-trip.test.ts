@@ -71,7 +71,7 @@ const product = fc
         taxClass: fc.constantFrom(null, 'reduced', 'digital'),
         trackInventory: fc.boolean(),
         allowBackorder: fc.boolean(),
-        onHand: fc.integer({ min: 0, max: 1_000 }),
+        onHand: fc.integer({ min: -50, max: 1_000 }),
         lowStockAt: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 50 })),
         picture: fc.nat({ max: 8 }),
       }),

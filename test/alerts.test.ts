@@ -1,8 +1,11 @@
 /** The alarms and the dashboard of docs/, held to what is written of them and to what Prometheus makes of them. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promtool, runPromtool } from './support/promtool.ts'
+import { longTestMs } from './support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const docs = join(import.meta.dir, '../docs')
 const read = (name: string) => readFileSync(join(docs, name), 'utf8')

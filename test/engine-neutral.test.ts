@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineNeutral } from './support/engine-neutral.ts'
+import { longTestMs } from './support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const neutral = engineNeutral()
 
@@ -11,10 +14,10 @@ test('what touches a database, or starts a program that may, is tried on both en
     'test/db/write.test.ts',
     'test/cli/check.test.ts',
     'test/demo/fill.test.ts',
-    'test/faults/saga-crash.test.ts',
-    'test/http/fuzz.test.ts',
+    'test/faults/saga-crash.heavy.ts',
+    'test/http/fuzz.heavy.ts',
     'test/jobs/clock.test.ts',
-    'test/modules/order/model.test.ts',
+    'test/modules/order/model.heavy.ts',
   ])
     expect([file, neutral.includes(file)]).toEqual([file, false])
   // A path in a string is no import.

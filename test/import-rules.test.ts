@@ -1,7 +1,10 @@
 /** Who may import whom: docs/architecture.md in words, this in data. Types count as values do. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
+import { longTestMs } from './support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const root = join(import.meta.dir, '..')
 

@@ -1,23 +1,43 @@
 /**
- * `bun run test`. The whole suite begins with souk compiled from the sources as they are, and the tests that start souk start that:
- * it takes a sixth of the time, and it is what is shipped. Runs that name files, and `bun test` by hand, start the source.
+ * `bun run test [--all|--heavy] [FILE …]`: the test suite. Without files it runs those that plain `bun test` finds; `--heavy` runs those that are
+ * too heavy for it (`*.heavy.ts`: browser, crash loops, many generated cases), `--all` both. Such a run first compiles souk, and tests that start
+ * souk start that binary: it starts in a sixth of the time, and it is what is shipped. A run of named files, like `bun test`, starts the source.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { compile, entries, packConsole } from '../src/build.ts'
-import { engineNeutral, ofTheConsole, ofTheDemo, ofTheDocument, ofTheFile, ofTheStorefront } from './support/engine-neutral.ts'
+import {
+  engineNeutral,
+  heavyTestFiles,
+  ofTheConsole,
+  ofTheDemo,
+  ofTheDocument,
+  ofTheFile,
+  ofTheStorefront,
+  testFiles,
+} from './support/engine-neutral.ts'
+import { longTestMs } from './support/timeouts.ts'
 
-const given = Bun.argv.slice(2)
+const isTier = (argument: string) => argument === '--all' || argument === '--heavy'
+const tiers = Bun.argv.slice(2).filter(isTier)
+const given = Bun.argv.slice(2).filter((argument) => !isTier(argument))
 const isWhole = given.every((argument) => argument.startsWith('-'))
 const onPostgres = Boolean(Bun.env['TEST_DATABASE_URL'])
 
-/** What cannot tell one engine from the other has been tried on SQLite. */
-const leftOut =
+/** Files that test nothing of PostgreSQL: SQLite's run covers them. */
+const coveredOnSqlite =
   isWhole && onPostgres ? [...engineNeutral(), ...ofTheDocument, ...ofTheDemo, ...ofTheFile, ...ofTheStorefront, ...ofTheConsole] : []
-if (leftOut.length > 0)
-  process.stderr.write(`left out on Postgres: ${leftOut.length} files of tests that load nothing of either engine, or ask it nothing\n`)
+const isCovered = new Set(coveredOnSqlite)
+const filesOf = (all: readonly string[]) => all.filter((file) => !isCovered.has(file))
+const light = filesOf(testFiles())
+const heavy = filesOf(heavyTestFiles())
+const isHeavyOnly = tiers.includes('--heavy') && !tiers.includes('--all')
+const files = isWhole ? [...(isHeavyOnly ? [] : light), ...(tiers.length > 0 ? heavy : [])].map((file) => `./${file}`) : []
+if (isCovered.size > 0)
+  process.stderr.write(`left out on PostgreSQL: ${isCovered.size} files of tests that the run on SQLite covers
+`)
 
 /** Two more than cores: a fifth of the time of two is spent in waiting, for processes, disks, servers, browsers and jobs. */
 const workers = navigator.hardwareConcurrency + 2
@@ -58,10 +78,10 @@ try {
   }
   const tests = Bun.spawn(
     [
-      ...[process.execPath, 'test', `--parallel=${workers}`, '--no-isolate', '--timeout', '900000'],
+      ...[process.execPath, 'test', `--parallel=${workers}`, '--no-isolate', '--timeout', `${longTestMs}`],
       ...['--timings', onPostgres ? 'test/timings.postgres.json' : 'test/timings.json'],
-      ...leftOut.flatMap((file) => ['--path-ignore-patterns', file]),
       ...given,
+      ...files,
     ],
     {
       cwd: join(import.meta.dir, '..'),
@@ -72,6 +92,10 @@ try {
   // What ends this run ends the tests, and then the folder goes.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
   process.exitCode = await tests.exited
+  if (isWhole && tiers.length === 0)
+    process.stderr.write(
+      `${heavy.length} heavy files (browser, crash loops, many generated cases) were left out: bun run test --all runs them too\n`,
+    )
 } finally {
   rmSync(folder, { recursive: true, force: true })
   pooler?.stop()

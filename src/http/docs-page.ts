@@ -22,7 +22,7 @@ export const docsHtml = `<!doctype html>
 
 /**
  * Swagger UI, and what it lacks for those who do not see the page or use no mouse: names of fields, landmarks, headings in order,
- * no control inside another. test/http/docs-browser.test.ts holds the page to axe.
+ * no control inside another. test/http/docs-browser.heavy.ts holds the page to axe.
  */
 export const docsScript = `const docs = document.getElementById('docs')
 

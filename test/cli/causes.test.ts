@@ -1,9 +1,12 @@
 /** What is wrong is told by its cause and its path: by somebody who may not everything, on disks that are as they are. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, program, servedOnce, souk } from './souk.ts'
+
+setDefaultTimeout(longTestMs)
 
 const nobody = 65_534
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']

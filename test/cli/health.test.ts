@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { healthOf, placeOf } from '../../src/cli/health.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Something that answers what it is told to. */
 async function answering<T>(answer: (request: Request) => Response | Promise<Response>, use: (url: string) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 /** Moving an instance from its file into PostgreSQL: the file is the embedded engine's, and the server that of the suite. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,9 +20,12 @@ import { testApp } from '../support/app.ts'
 import { emptyPostgres, temporaryDir } from '../support/database.ts'
 import { lendingOn, pdf } from '../support/lending-documents.ts'
 import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { wireTo } from '../support/wire.ts'
 import { drafted, send } from './drafted.ts'
 import { merchantLogin, pause, serve, signUp, souk, startCommand, withFile } from './souk.ts'
+
+setDefaultTimeout(longTestMs)
 
 const keys = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(32) }
 const onPostgres = test.skipIf(engine !== 'postgres')

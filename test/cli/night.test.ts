@@ -1,5 +1,5 @@
 /** The commands of whoever is woken at night, as they are called: beside a server, and where none starts. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
@@ -13,7 +13,10 @@ import { type TestApp, testApp } from '../support/app.ts'
 import { type TestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
 import { said, sellingBy } from '../support/scripted.ts'
 import { address, customerOf, ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, serve, souk } from './souk.ts'
+
+setDefaultTimeout(longTestMs)
 
 const testSecrets = {
   JWT_SECRET: 'test-only-jwt-secret-0123456789abcdef',

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createTally, recount } from '../../src/cli/recount.ts'
 import type { ChainLog } from '../../src/core/chain.ts'
@@ -6,6 +6,9 @@ import { type schemaNames, schemaUids } from '../../src/lib/eas.ts'
 import { describeChain } from '../support/chain/anvil.ts'
 import { type Grant, startChain } from '../support/chain/eas.ts'
 import { startProxy } from '../support/chain/proxy.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const lender = '0x00000000000000000000000000000000000000b1'
 const provider = '0x00000000000000000000000000000000000000d1'

@@ -1,10 +1,13 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { masterKey, seal, sealedBy } from '../../src/lib/seal.ts'
 import { answerSeal } from '../../src/modules/idempotency/domain.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, logIn, pause, privateKeyOf, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
+
+setDefaultTimeout(longTestMs)
 
 const oldSecret = 'an-old-encryption-key-of-the-tests-0'
 const newSecret = 'a-new-encryption-key-of-the-tests-00'

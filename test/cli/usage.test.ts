@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseRefused } from '../../db/engine.ts'
@@ -9,7 +9,10 @@ import { settingsMarkdown, settingsText } from '../../src/cli/settings-table.ts'
 import { settings } from '../../src/config.ts'
 import { OperatorError } from '../../src/core/errors.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, souk } from './souk.ts'
+
+setDefaultTimeout(longTestMs)
 
 const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 

@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createPasswords } from '../../src/clients/passwords.ts'
 import type { PasswordTurn } from '../../src/core/deps.ts'
 import { inRequest } from '../../src/core/request.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const turn: PasswordTurn = { kind: 'customer', address: '203.0.113.1' }
 const busy = (retryAfterSeconds: number) => new Error(String(retryAfterSeconds))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,10 @@ import { gzipSync } from 'node:zlib'
 import { createSafeFetch, type Lookup } from '../../src/clients/safe-fetch.ts'
 import { OutgoingError, type SafeFetchOptions } from '../../src/core/outgoing.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { certificate, key } from '../support/tls.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** A deadline that no machine is too slow for. */
 const limits = { timeoutMs: 60_000, bytesMax: 1_000 }

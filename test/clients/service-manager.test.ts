@@ -1,10 +1,13 @@
 /** What systemd is told, by a `systemd-notify` that writes it down. The real one, on a socket, is tried in test/cli/night.test.ts. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openServiceManager, watchdogMs } from '../../src/clients/service-manager.ts'
 import type { Log } from '../../src/lib/log.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const folders: string[] = []
 const logged: string[] = []

@@ -1,8 +1,11 @@
 /** Access tokens that were verified before are known again, and no longer than they hold. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createTokens } from '../../src/clients/tokens.ts'
 import type { MasterKey } from '../../src/lib/seal.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const keyOf = (version: string): MasterKey => ({ version, bytes: randomBytes(32), fingerprint: version })
 const claims = { sub: 'usr_1', sid: 'ses_1', role: 'SUPER_ADMIN' } as const

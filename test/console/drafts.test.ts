@@ -1,8 +1,11 @@
 /** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { windowOf } from '../../src/console/lib/window.ts'
 import { bodyOf, changeOf, nothingTyped, subtotalOf, type Typed, typedOf, wrongIn } from '../../src/console/screens/drafts/draft.domain.ts'
 import { waitingOf } from '../../src/console/screens/home/waiting.domain.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const line = (quantity: string, price: string, variantId = 'var_1') => ({ variantId, title: 'Mug', detail: '', quantity, price })
 const typed = (more: Partial<Typed> = {}): Typed => ({ ...nothingTyped, lines: [line('2', '10.50')], ...more })

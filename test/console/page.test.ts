@@ -1,5 +1,5 @@
 /** What the console is served as: one page, its files, and what the browser is told about them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -9,6 +9,9 @@ import { encodingFor } from '../../src/http/static.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
 import { serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const filesOf = (page: string) => [...new Set([...page.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path ?? ''))]
 const pageOf = async (app: TestApp) => (await app.call('GET', '/console')).text

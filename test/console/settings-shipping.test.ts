@@ -1,5 +1,5 @@
 /** What the console says that a cart would see of a shop's shipping methods, held against what the API answers such a cart. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   inOrder,
   type Method,
@@ -12,6 +12,9 @@ import {
 import { provincesOf } from '../../src/lib/provinces.ts'
 import { testApp } from '../support/app.ts'
 import { storeIn } from '../support/carts.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
 

@@ -1,5 +1,5 @@
 /** Rows that move by a table of transitions. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { NothingChanged } from '../../db/engine.ts'
 import { orders } from '../../db/schema/selling.ts'
 import { movesOf } from '../../src/core/moves.ts'
@@ -7,6 +7,9 @@ import { orderTransitions } from '../../src/modules/order/domain.ts'
 import { testApp } from '../support/app.ts'
 import { insertOrder } from '../support/order-rows.ts'
 import { sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const { change, move, moveThrough } = movesOf(orders, orderTransitions)
 

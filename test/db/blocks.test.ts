@@ -1,5 +1,5 @@
 /** Pages of a long list by number, held against those that skip row by row. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, desc, eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { blockRecords, foldBlocks, noteInBlocks, pageOfBlocks } from '../../db/blocks.ts'
@@ -10,6 +10,9 @@ import { customers } from '../../db/schema/people.ts'
 import { longListFindings } from '../../src/cli/check.ts'
 import { idBoundary } from '../../src/lib/ids.ts'
 import { type TestApp, testApp } from '../support/app.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const list = 'CUSTOMERS' as const
 

@@ -1,8 +1,11 @@
 /** The dialect is chosen when the program loads: another engine is refused, and not written to in the wrong way. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const root = join(import.meta.dir, '..', '..')
 

@@ -1,5 +1,5 @@
 /** Works of a line: those that come while one is under way may share a transaction, and nobody can tell by what becomes of them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
@@ -8,6 +8,9 @@ import { openPostgres } from '../../db/postgres/engine.ts'
 import { insertAllOf, insertOf, knownLater, prepareSure, rowsOf } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const inLine = { isolation: 'locking', line: 'test' } as const
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })

@@ -1,5 +1,5 @@
 /** What a work promises that names what it locks, on both engines; and that rows go in by few statements. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { isUniqueViolation, type Writer } from '../../db/engine.ts'
@@ -7,6 +7,9 @@ import { insertAllOf, insertOf, lockedRowsIn, lockedRowsOf, prepare, prepareLock
 import { attempts, sessions } from '../../db/schema/people.ts'
 import { shops } from '../../db/schema/shop.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const locking = { isolation: 'locking' } as const

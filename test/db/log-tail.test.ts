@@ -1,6 +1,6 @@
 /** The write-ahead log followed beside writers, checkpoints and other readers, and a database made of it again. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,9 @@ import { configure } from '../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../db/sqlite/file.ts'
 import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
 import { type LogTail, openTail } from '../../db/sqlite/log-tail.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'souk-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 /** The migration runner, and that both trees are what the schema says. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import pg from 'pg'
@@ -12,6 +12,9 @@ import { migratePostgres } from '../../db/postgres/migrate.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { emptyPostgres, temporaryDir } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const root = join(import.meta.dir, '..', '..')
 const first: Migration = {

@@ -1,5 +1,5 @@
 /** What holds behind a pooler that gives every transaction another connection. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
@@ -13,6 +13,9 @@ import { testApp } from '../support/app.ts'
 import { emptyPostgres, openTestDatabase, testDatabase } from '../support/database.ts'
 import { pgBouncerBefore, whyNoPgBouncer } from '../support/pgbouncer.ts'
 import { sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 if (engine === 'postgres' && whyNoPgBouncer) process.stderr.write(`skipped: ${whyNoPgBouncer}\n`)
 const row = (id: string) => ({ id, bucket: 'test', at: 0 })

@@ -1,5 +1,5 @@
 /** What a Postgres engine promises when others stand still, hold what it needs, or cut the wire. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
@@ -11,7 +11,10 @@ import { asAppError } from '../../src/http/errors.ts'
 import { testApp } from '../support/app.ts'
 import { openTestDatabase, unpooled } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { type Cut, wireTo } from '../support/wire.ts'
+
+setDefaultTimeout(longTestMs)
 
 const locking = { isolation: 'locking' } as const
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })

@@ -1,10 +1,13 @@
 /** Statements on Postgres go past the driver once it has connected: what they give must be what the driver gives. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { wireOn } from '../../db/postgres/wire.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** A connection with our wire on it, and what is sent on it, message by message. */
 async function connected(answerMs = 0) {

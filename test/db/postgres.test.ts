@@ -1,5 +1,5 @@
 /** What a Postgres engine promises besides: conflicts are retried, and a server that goes away is told from a mistake. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { DatabaseUnavailable, isUniqueViolation } from '../../db/engine.ts'
@@ -9,6 +9,9 @@ import { attempts } from '../../db/schema/people.ts'
 import { inRequest } from '../../src/core/request.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { emptyPostgres, openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const failure = (work: Promise<unknown>) =>
   work.then(

@@ -1,10 +1,13 @@
 /** Words of rows that are gone, taken out of an index while others write to it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { customerSearch } from '../../db/search.ts'
 import { testApp } from '../support/app.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const records = 2_000
 const addedMax = 10

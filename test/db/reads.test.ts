@@ -1,6 +1,6 @@
 /** Prepared reads: what their rows look like, and when they are of. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { constants, setPriority } from 'node:os'
 import { asc, count, desc, eq, gte, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
@@ -10,6 +10,9 @@ import { addresses } from '../../db/schema/selling.ts'
 import { shops } from '../../db/schema/shop.ts'
 import { stepBack } from '../../db/sqlite/step-back.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const userRow = (id: string, createdAt: number) => ({
   id,

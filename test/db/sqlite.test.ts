@@ -1,6 +1,6 @@
 /** What the embedded engine promises besides. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
@@ -10,6 +10,9 @@ import { attempts } from '../../db/schema/people.ts'
 import { openSqlite } from '../../db/sqlite/engine.ts'
 import { openTestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const insert = (id: string) => async (tx: Writer) => {
   await tx.insert(attempts).values({ id, bucket: 'test', at: 0 })

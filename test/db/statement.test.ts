@@ -1,10 +1,13 @@
 /** What a query that was built once promises, on both engines. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, gte, sql } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Writer } from '../../db/engine.ts'
 import { prepare } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const insert = prepare((queries) =>
   queries.insert(attempts).values({ id: sql.placeholder('id'), bucket: sql.placeholder('bucket'), at: sql.placeholder('at') }),

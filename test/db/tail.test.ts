@@ -1,5 +1,5 @@
 /** What was committed since: all of it, once, in the order of the commits, on both engines. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
@@ -9,6 +9,9 @@ import { liveEvents } from '../../db/schema/live.ts'
 import { tail } from '../../db/tail.ts'
 import type { TailPage } from '../../db/tailing.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const insert = insertOf(liveEvents)
 const idOf = (nth: number) => `evt_${String(nth).padStart(26, '0')}`

@@ -1,11 +1,14 @@
 /** What a write promises on both engines. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { type Database, DatabaseUnavailable, isUniqueViolation, type Writer } from '../../db/engine.ts'
 import { prepare } from '../../db/prepared.ts'
 import { attempts, refreshTokens, sessions, users } from '../../db/schema/people.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const insert = (id: string) => async (tx: Writer) => {

@@ -1,5 +1,5 @@
 /** What the demo fills, looked at through the API, and that a fill which broke off goes on without doubling anything. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -22,7 +22,10 @@ import { trustFindings } from '../../src/modules/trust/index.ts'
 import type { AppDeps } from '../../src/parts.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { codeAt } from '../support/totp.ts'
+
+setDefaultTimeout(longTestMs)
 
 const demoApp = () => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { processors: pastProcessors })
 

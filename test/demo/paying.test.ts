@@ -1,5 +1,5 @@
 /** Buying in the demo's shops, as the README's tour does: the resolver, a checkout, a click on the stand-in's page, and its message. Over real HTTP. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseConfig } from '../../src/config.ts'
 import { demoShop } from '../../src/demo/data.ts'
 import { fillDemo } from '../../src/demo/fill.ts'
@@ -11,6 +11,9 @@ import { pause } from '../cli/souk.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
 const [kuwait, mongolia, japan] = shopsAbroad.map(({ name }) => name)

@@ -1,9 +1,12 @@
 /** A disk that fails and a file that is damaged end the process, whoever notices: it must not answer 500 for ever. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeProcesses, type Server, serve, servedOnce, souk, withFile } from '../cli/souk.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Overwrites the first page of a table, or of an index, as a disk might. */
 function damage(database: string, name: string): void {

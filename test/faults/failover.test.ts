@@ -1,5 +1,5 @@
 /** What an order is worth when the database's server is gone: another one has it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { isDatabaseAway } from '../../db/engine.ts'
@@ -9,6 +9,9 @@ import { testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
 import { postgresPair, whyNoPostgres } from '../support/postgres-pair.ts'
 import { sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 if (engine === 'postgres' && whyNoPostgres) process.stderr.write(`skipped: ${whyNoPostgres}\n`)
 const shoppers = 8

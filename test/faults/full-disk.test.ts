@@ -1,5 +1,5 @@
 /** A full disk refuses writes, honestly and for as long as it is full, and nothing else. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -18,6 +18,9 @@ import { everySetting } from '../support/processor-settings.ts'
 import { signed, untruths } from '../support/promises.ts'
 import { instalment, lenderIn, previewOf } from '../support/repayments.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const mounted: string[] = []
 

@@ -1,10 +1,13 @@
 /** Acknowledged means durable: a process that is killed at any moment loses nothing that it acknowledged. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { databaseFile, openDatabase } from '../../db/open.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { testDatabase } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const rounds = engine === 'sqlite' ? 20 : 5
 const acknowledgedMax = 600

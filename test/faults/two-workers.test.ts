@@ -1,11 +1,14 @@
 /** Two processes on one database that find the same thing to do at the same moment: one does it, and the other leaves it alone. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, violationsAtRest } from '../support/books.ts'
 import { allThere, newOutside, type Outside, playOn } from '../support/played.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { signed, untruths } from '../support/promises.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hourMs = 60 * 60_000
 

@@ -1,11 +1,14 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { system } from '../../src/core/change.ts'
 import type { Access } from '../../src/http/access-rules.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
 import { accepted, everyCredential, refused, statedAccess } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { accessManifest } from './access-manifest.ts'
+
+setDefaultTimeout(longTestMs)
 
 const everythingOn = { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' }
 const twinPrefix = '/api/v3'

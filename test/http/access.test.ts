@@ -1,6 +1,9 @@
 /** In which order a request is judged. Who may call what is in access-manifest.test.ts. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../support/app.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('a stranger is refused before the body is looked at', async () => {
   await using app = await testApp()

@@ -2,7 +2,7 @@
  * Whatever a merchant, a secret key or an operator changes leaves a row of the audit trail that says who, by which request, from where,
  * and what changed; and nothing of a person.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { auditLog } from '../../db/schema/people.ts'
 import { system } from '../../src/core/change.ts'
@@ -24,9 +24,12 @@ import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { invited } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { begunTotp, codeAt, confirmedTotp } from '../support/totp.ts'
 import { methodology, provider, walletOf } from '../support/trust.ts'
 import { givenUpDelivery } from '../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
 /** Makes what a route needs, and says what to ask of it so that it succeeds. */

@@ -1,9 +1,12 @@
 /** What browsers on other origins may read: public and publishable-key routes, errors included, and nothing else. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { type AccessRule, accessRules, isForBrowsers } from '../../src/http/access-rules.ts'
 import { testApp } from '../support/app.ts'
 import { customerIn } from '../support/customers.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const origin = { origin: 'https://storefront.example' }
 

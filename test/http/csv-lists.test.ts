@@ -1,5 +1,5 @@
 /** Every list of a merchant's, told whole. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { parse } from 'csv-parse/sync'
 import { searchFills } from '../../db/schema/finding.ts'
@@ -19,7 +19,10 @@ import { accepted } from '../support/credentials.ts'
 import { insertOrder } from '../support/order-rows.ts'
 import { drawn } from '../support/pictures.ts'
 import { serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { accessManifest } from './access-manifest.ts'
+
+setDefaultTimeout(longTestMs)
 
 const csv = { accept: 'text/csv' }
 const everythingOn = { LENDING_PLATFORM_ENABLED: 'true' }

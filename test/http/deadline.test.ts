@@ -1,5 +1,5 @@
 /** A request that takes too long is answered all the same, by what is so; what it has begun ends as it would have. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { defaults } from '../../db/postgres/pool.ts'
 import { inRequest } from '../../src/core/request.ts'
 import { overdue } from '../../src/http/errors.ts'
@@ -7,6 +7,9 @@ import { type TestApp, testApp } from '../support/app.ts'
 import { shopIn } from '../support/catalog.ts'
 import { said, sellingBy } from '../support/scripted.ts'
 import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Time that is over when a test says so, of all the requests that began meanwhile. */
 function handSetDeadlines() {

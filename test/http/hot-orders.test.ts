@@ -1,5 +1,5 @@
 /** Orders that a key reads are answered ahead of the framework: nobody can tell, but by the time it takes. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import type { Writer } from '../../db/engine.ts'
@@ -18,6 +18,9 @@ import { commandBeside } from '../support/beside.ts'
 import { bothWays, notOfUrls } from '../support/both-ways.ts'
 import { changeProcessor, confirmAtSandbox, lost, sandboxMessage } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 

@@ -1,5 +1,5 @@
 /** Public records are answered ahead of the framework: nobody can tell, but by the time it takes. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { system } from '../../src/core/change.ts'
 import { changeProduct } from '../../src/modules/catalog/service.ts'
 import { setShopStatus } from '../../src/modules/shop-admin/index.ts'
@@ -7,6 +7,9 @@ import { type TestApp, testApp } from '../support/app.ts'
 import { commandBeside } from '../support/beside.ts'
 import { bothWays, notOfUrls } from '../support/both-ways.ts'
 import { shopIn, usd } from '../support/catalog.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const prefixes = ['/product-v2/public/', '/api/v3/product-v2/public/']
 /** A product on a real server, and the same requests to the route alone. */

@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { apiDocument } from '../../src/cli/openapi.ts'
 import { pathExample } from '../../src/http/openapi-examples.ts'
 import { createNewId, idPrefixes } from '../../src/lib/ids.ts'
 import { testApp } from '../support/app.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const document = apiDocument()
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

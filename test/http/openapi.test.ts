@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import checkedIn from '../../docs/openapi.json'
 import { createApp } from '../../src/app.ts'
 import { apiDocumentText } from '../../src/cli/openapi.ts'
 import { isDocumented, type Operation } from '../../src/http/openapi.ts'
 import { testApp } from '../support/app.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const operations = Object.entries(checkedIn.paths as unknown as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),

@@ -1,5 +1,5 @@
 /** From where operators may call: token, role, address and country, in that order, each alone; at real sockets, whatever headers say. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -9,6 +9,9 @@ import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
 import { mmdb } from '../support/mmdb.ts'
 import { sendRaw, serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const path = '/admin/operations/jobs'
 const roleMessage = 'This needs the SUPER_ADMIN role'

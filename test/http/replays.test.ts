@@ -1,5 +1,5 @@
 /** A replay is authorised like a first request: who may not see what it is about learns nothing from what was stored. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { auditLog, idempotencyKeys } from '../../db/schema/people.ts'
@@ -9,7 +9,10 @@ import { approved } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath } from '../support/lending.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { givenUpDelivery } from '../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed')
 const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id

@@ -1,11 +1,14 @@
 /** What holds of what every route takes, whatever routes and schemas there will be: names, lengths, words, order. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { accessRules } from '../../src/http/access-rules.ts'
 import { shapeOf } from '../../src/http/shape.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { accepted, everyCredential } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Hooks = { detail?: Record<string, unknown>; body?: TSchema; query?: TSchema; params?: TSchema; headers?: TSchema }
 type Route = { method: string; path: string; hooks: Hooks }

@@ -1,5 +1,5 @@
 /** What several processes share by Redis, and what each does when Redis is away: with a real one. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { probeProcessors } from '../../jobs/probe-processors.ts'
 import { failuresMax } from '../../src/lib/breaker.ts'
@@ -8,6 +8,9 @@ import { standIn } from '../clients/processors/stand-in.ts'
 import { type TestApp, type TestAppOptions, testApp } from '../support/app.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { startRedis, whyNoRedis } from '../support/redis.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const stripe: BreakerOf = { processor: 'stripe', host: 'api.stripe.com' }
 

@@ -1,7 +1,10 @@
 /** What holds at the socket, where clients send what no client library would. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { type RawConnection, rawConnection, sendRaw, serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const request = (line: string, ...headers: string[]) => `${[line, ...headers, 'connection: close'].join('\r\n')}\r\n\r\n`
 

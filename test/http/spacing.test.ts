@@ -1,8 +1,11 @@
 import { heapStats } from 'bun:jsc'
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { createSpacing } from '../../src/http/spacing.ts'
 import { testApp } from '../support/app.ts'
 import { rawConnection, serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Two at once and then one every 10 ms, within 40 ms; four may wait. */
 function spacingOf() {

@@ -1,5 +1,5 @@
 /** What each role of staff may call: written down by hand from the contract (4a, "Roles"), and asked of every route that merchants may call. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mayExport } from '../../src/core/principal.ts'
 import { type StaffRole, staffRoles } from '../../src/core/roles.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
@@ -7,7 +7,10 @@ import { testApp } from '../support/app.ts'
 import { accepted } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'
 import { staffOf } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { accessManifest } from './access-manifest.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** One's own account, and which shops one works in. */
 const anybodys = [

@@ -1,5 +1,5 @@
 /** Bodies that are files. What the importer makes of one is in modules/catalog/import.test.ts. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { access } from '../../src/http/access.ts'
 import { unreadBodies } from '../../src/http/body.ts'
@@ -9,6 +9,9 @@ import { createRouteTable } from '../../src/http/route-table.ts'
 import { readUpload, type Upload, type Uploading, uploads } from '../../src/http/upload.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { rawConnection } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const rule = { types: ['application/pdf', 'image/png'], bytesMax: 10 }
 

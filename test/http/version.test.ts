@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import packageFile from '../../package.json'
 import { apiDocument } from '../../src/cli/openapi.ts'
 import { souk } from '../cli/souk.ts'
 import { testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('the program, its pages, its document, its console and its health name the version of package.json', async () => {
   const { version } = packageFile

@@ -1,5 +1,5 @@
 /** Management reads carry the version of their record, and every change of one honours `If-Match`. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { variants } from '../../db/schema/catalog.ts'
@@ -16,7 +16,10 @@ import { drawn } from '../support/pictures.ts'
 import { lenderIn } from '../support/repayments.ts'
 import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
 import { invited } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
 import { methodology, providerIn, walletOf } from '../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Subject = {
   /** Reads the record that is changed; undefined where it can only be read in a list. */

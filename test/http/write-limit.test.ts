@@ -1,10 +1,13 @@
 /** What shoppers and strangers may change within a minute. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createWriteLimit } from '../../src/http/write-limit.ts'
 import { type Answer, testApp } from '../support/app.ts'
 import { customerIn } from '../support/customers.ts'
 import { sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const second = 1_000
 

@@ -1,7 +1,10 @@
 /** Jobs that end or forget things by their age, and a clock that jumps. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { jobs, runJob } from '../../jobs/index.ts'
 import { startOfTime, testApp } from '../support/app.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60_000
 const quarterMs = 15 * 60_000

@@ -1,10 +1,13 @@
 /** When jobs run, by croner and by the clock of the machine, also when somebody sets it. */
-import { afterEach, expect, setSystemTime, test } from 'bun:test'
+import { afterEach, expect, setDefaultTimeout, setSystemTime, test } from 'bun:test'
 import { Cron } from 'croner'
 import { jobs } from '../../jobs/index.ts'
 import { jobNames, jobTable } from '../../src/core/job-table.ts'
 import { openSchedule } from '../../src/core/schedule.ts'
 import { isPattern } from '../../src/lib/cron-pattern.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 afterEach(() => void setSystemTime())
 

@@ -1,6 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { plainText } from '../../src/lib/outside-text.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('a text from outside loses what cannot be seen or turns the line around, and stays on one line', () => {
   expect(plainText('  Fix\u0000 the\r\n\ttill \u202Egpj.exe\u2066\u200B\uFEFF ', 100)).toBe('Fix the till gpj.exe')

@@ -1,6 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { openWithPassphrase, sealUnderPassphrase } from '../../src/lib/passphrase.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const passphrase = 'a passphrase — ünïcode'
 const plain = '{"encryption":["the-key-itself"]}'

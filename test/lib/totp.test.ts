@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { base32, totpCode, totpStepAt, totpStepOf, totpUri } from '../../src/lib/totp.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const secret = Buffer.from('12345678901234567890')
 

@@ -1,5 +1,5 @@
 /** Tables of states: what they let happen, told by the types before anything runs, and by the rows when it does. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
 import { payments, refunds } from '../../db/schema/payments.ts'
@@ -12,6 +12,9 @@ import { paymentTransitions } from '../../src/modules/payment/domain.ts'
 import { beginPayment } from '../../src/modules/payment/service.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { insertOrder } from '../support/order-rows.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Compiles for two types that are the same, and no others. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createTurns } from '../../src/lib/turns.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Options = { atOnce?: number; waitMaxMs?: number; waitingMax?: number; usualMs?: number }
 

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../src/lib/words.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 describe('words', () => {
   test('words are lower case, without diacritics, each once, in the order of the text', () => {

@@ -1,7 +1,7 @@
 /**
  * `bun run mutate [FILE …] [TEST …]`: breaks each file in every small way that Stryker knows, one way at a time, and runs
  * the file's own tests against it. What no test notices is a survivor. Without files: all of `lib/` and of the domains.
- * The tests of a file are those that test/mutation/tests.ts names, or those that the call names (`….test.ts`).
+ * The tests of a file are those that test/mutation/tests.ts names, or those that the call names (`….test.ts`, `….heavy.ts`).
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -77,8 +77,9 @@ function report({ file, mutants, killed, timeouts, survived, explained, score }:
 }
 
 const given = Bun.argv.slice(2).map((path) => relative(process.cwd(), path))
-const givenTests = given.filter((path) => path.endsWith('.test.ts'))
-const givenFiles = given.filter((path) => !path.endsWith('.test.ts'))
+const isTest = (path: string) => /\.(test|heavy)\.ts$/.test(path)
+const givenTests = given.filter(isTest)
+const givenFiles = given.filter((path) => !isTest(path))
 const missing = given.filter((path) => !existsSync(path))
 if (missing.length > 0) {
   say(`no such file: ${missing.join(', ')}`)

@@ -27,19 +27,30 @@ function everythingLoadedBy(file: string): Set<string> {
   return all
 }
 
+const filesThatMatch = (pattern: string): string[] => [...new Bun.Glob(pattern).scanSync(root)].toSorted()
+
+/** The files of tests that plain `bun test` finds, from the root of the checkout. */
+export const testFiles = (): string[] => filesThatMatch('test/**/*.test.ts')
+
+/**
+ * The files of tests that are too heavy for plain `bun test`: they drive a browser, crash the program again and again, or generate many cases.
+ * Bun does not find them by itself, because of their name.
+ */
+export const heavyTestFiles = (): string[] => filesThatMatch('test/**/*.heavy.ts')
+
 /** The files of tests that nowhere load what decides the dialect, from the root of the checkout. */
 export const engineNeutral = (): string[] =>
-  [...new Bun.Glob('test/**/*.test.ts').scanSync(root)].filter((file) => !everythingLoadedBy(join(root, file)).has(decider)).toSorted()
+  [...testFiles(), ...heavyTestFiles()].filter((file) => !everythingLoadedBy(join(root, file)).has(decider)).toSorted()
 
 /**
  * Tests of the API's document and of the page that shows it, which load an engine and ask it nothing: openapi.test.ts, on both engines, holds
  * the document to the one in docs/, byte for byte.
  */
-export const ofTheDocument = ['test/http/docs-browser.test.ts', 'test/http/openapi-lint.test.ts'] as const
+export const ofTheDocument = ['test/http/docs-browser.heavy.ts', 'test/http/openapi-lint.heavy.ts'] as const
 
 /**
  * Buying in the demo's shops, which begins with a fill of its own: what the fill makes is looked at on both engines by fill.test.ts, and what
- * processors decide is tried on both by checkout/outside.test.ts, order/promises.test.ts and faults/payments-crash.test.ts.
+ * processors decide is tried on both by checkout/outside.test.ts, order/promises.test.ts and faults/payments-crash.heavy.ts.
  */
 export const ofTheDemo = ['test/demo/paying.test.ts'] as const
 
@@ -47,13 +58,13 @@ export const ofTheDemo = ['test/demo/paying.test.ts'] as const
  * The storefront of docs/ in a real browser, which takes its time: a browser is told the same whatever the engine, and what the routes answer is
  * tried on both by their own tests. Run by name it runs on either.
  */
-export const ofTheStorefront = ['test/storefront/storefront.test.ts'] as const
+export const ofTheStorefront = ['test/storefront/storefront.heavy.ts'] as const
 
 /**
  * The console in a real browser, likewise, and how its files are made and served, which asks the engine nothing. What its screens call is tried
  * on both by the tests of those routes.
  */
-export const ofTheConsole = [...new Bun.Glob('test/console/**/*.test.ts').scanSync(root)]
+export const ofTheConsole = filesThatMatch('test/console/**/*.{test,heavy}.ts')
 
 /** Tests of how the embedded database's log is followed and shipped, which open its file themselves whatever the rest of the suite runs on. */
 export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/log-shipping/shipping.test.ts'] as const

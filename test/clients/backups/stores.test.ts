@@ -1,5 +1,5 @@
 /** What a store of backups promises, of each of the two there are, and of each when it is sealed. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,10 @@ import { createFolderStore } from '../../../src/clients/backups/folder.ts'
 import type { BackupStore } from '../../../src/core/backup-store.ts'
 import { createSealedStore } from '../../../src/core/sealed-store.ts'
 import { temporaryDir } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { type S3Server, startS3 } from '../documents/s3-server.ts'
+
+setDefaultTimeout(longTestMs)
 
 const mb = 1024 * 1024
 const servers: S3Server[] = []

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { toEventSelector } from 'viem'
@@ -16,6 +16,9 @@ import { deployments } from '../../../src/lib/chain-settings.ts'
 import { attestedTopic, revokedTopic, schemaNames, schemaTexts, schemaUids, zeroAddress } from '../../../src/lib/eas.ts'
 import { describeChain, RpcError } from '../../support/chain/anvil.ts'
 import { anyData, type Chain, deployer, type Grant, startChain } from '../../support/chain/eas.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const lender = '0x00000000000000000000000000000000000000b1'
 const provider = '0x00000000000000000000000000000000000000d1'

@@ -1,5 +1,5 @@
 /** What a store of documents promises, of each of the two there are. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,10 @@ import { createS3Store } from '../../../src/clients/documents/s3.ts'
 import { type DocumentStore, documentName } from '../../../src/core/documents.ts'
 import { AppError } from '../../../src/core/errors.ts'
 import { temporaryDir } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { type S3Server, startS3 } from './s3-server.ts'
+
+setDefaultTimeout(longTestMs)
 
 const nameOf = () => documentName(randomBytes)
 const mb = 1024 * 1024

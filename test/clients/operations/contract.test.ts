@@ -1,8 +1,11 @@
 /** What every provider of the operations' pages is held to, over real HTTP, against servers that answer as the providers say of themselves. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ProviderError } from '../../../src/core/operations.ts'
 import { type Fault, faults } from '../../support/providers/stand-in.ts'
 import { type World, worlds } from '../../support/providers/worlds.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Long enough for a slow machine; where a server is silent on purpose it is waited for no longer than that. */
 const totalMs = 60_000

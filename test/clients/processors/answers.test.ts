@@ -1,6 +1,6 @@
 /** Whatever a processor answers: it is understood, or it says nothing; and money that was not asked for is never counted. */
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { rescaled } from '../../../src/clients/processors/amounts.ts'
 import { countAt, listAt, parsedMessage, textAt, valueAt, wordOf } from '../../../src/clients/processors/answers.ts'
@@ -9,6 +9,9 @@ import type { ProcessorPayment } from '../../../src/clients/processors/processor
 import { ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import * as stripe from '../../../src/clients/processors/stripe-answers.ts'
 import { decimalOf } from '../../../src/lib/money.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const asked = { amount: 1000, currency: 'USD' }
 const paymentId = 'pay_1'

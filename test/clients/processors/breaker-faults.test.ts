@@ -1,5 +1,5 @@
 /** What each processor's client tells the circuit breaker: timeouts, network errors and 5xx count, and no other answer does. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createBtcpay } from '../../../src/clients/processors/btcpay.ts'
 import { createCheckout } from '../../../src/clients/processors/checkout.ts'
 import { createPaypal } from '../../../src/clients/processors/paypal.ts'
@@ -8,10 +8,13 @@ import { ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/pro
 import { createQpay } from '../../../src/clients/processors/qpay.ts'
 import { createStripe } from '../../../src/clients/processors/stripe.ts'
 import { createTap } from '../../../src/clients/processors/tap.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { checkoutKeys } from './checkout-server.ts'
 import { wordFor } from './outcomes.ts'
 import { type Fault, loopbackPort, standIn } from './stand-in.ts'
 import { tapKeys } from './tap-server.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Port = ReturnType<typeof loopbackPort>
 const clients: Record<string, { currency: string; make(apiUrl: string, port: Port): Processor }> = {

@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type BtcpayAccount, createBtcpay } from '../../../src/clients/processors/btcpay.ts'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { type BtcpayServerOptions, signed, startBtcpayServer } from './btcpay-server.ts'
 import { failure, nothingSaid, realPort, unknownAnswer } from './outcomes.ts'
+
+setDefaultTimeout(longTestMs)
 
 const order = { paymentId: 'pay_01k7h8m3vefq7v0x2y4z6a8b9c', amount: 1000, currency: 'USD', token: undefined, returnUrl: undefined }
 

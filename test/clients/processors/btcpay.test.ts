@@ -1,9 +1,12 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { btcpayCapabilities, createBtcpay } from '../../../src/clients/processors/btcpay.ts'
 import { amountMax, currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { type BtcpayServer, type BtcpayServerOptions, startBtcpayServer } from './btcpay-server.ts'
 import { failure, isOutage, nothingSaid, realPort, shortMs, silences, toldBy, unknown, unknownAnswer, wordFor } from './outcomes.ts'
+
+setDefaultTimeout(longTestMs)
 
 const order = {
   paymentId: 'pay_01k7h8m3vefq7v0x2y4z6a8b9c',

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createCheckout } from '../../../src/clients/processors/checkout.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/checkout-states.ts'
@@ -6,8 +6,11 @@ import type { PaymentName, Processor, ProcessorPayment } from '../../../src/clie
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { checkoutKeys, checkoutMessage, startCheckoutServer } from './checkout-server.ts'
 import { deliver, loopbackPort, messagesTo, standIn, thrownBy } from './stand-in.ts'
+
+setDefaultTimeout(longTestMs)
 
 const amount = 1_000
 const currency = 'USD'

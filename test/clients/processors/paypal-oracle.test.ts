@@ -1,5 +1,5 @@
 /** PayPal's own SDK and our client do the same, each against a stand-in of its own: their requests are the same. The SDK knows no webhooks. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   CheckoutPaymentIntent,
   Client,
@@ -10,8 +10,11 @@ import {
   PaypalWalletContextShippingPreference,
 } from '@paypal/paypal-server-sdk'
 import { createPaypal } from '../../../src/clients/processors/paypal.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
 import { type Asked, loopbackPort } from './stand-in.ts'
+
+setDefaultTimeout(longTestMs)
 
 const credentials = { clientId: 'client', secret: 'secret' }
 const paymentId = 'pay_01'

@@ -1,5 +1,5 @@
 /** PayPal's client against a server that speaks its reference (paypal-server.ts), over real HTTP. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createPaypal, type PaypalAccount } from '../../../src/clients/processors/paypal.ts'
 import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal-amounts.ts'
@@ -8,8 +8,11 @@ import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../s
 import { dayMs } from '../../../src/lib/day.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
 import { deliver, loopbackPort, messagesTo, type Told, thrownBy } from './stand-in.ts'
+
+setDefaultTimeout(longTestMs)
 
 const secret = 'secret-standin'
 const newId = createNewId(() => Buffer.from(Bun.randomUUIDv7('buffer')))

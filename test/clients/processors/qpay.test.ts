@@ -1,12 +1,15 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { portOfVerb } from '../../../src/clients/processors/call.ts'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createQpay, qpayCapabilities } from '../../../src/clients/processors/qpay.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { currencies } from '../../../src/lib/money.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { failure, isOutage, nothingSaid, realPort, shortMs, silences, toldBy, unknown, unknownAnswer, wordFor } from './outcomes.ts'
 import { type QpayServer, type QpayServerOptions, startQpayServer } from './qpay-server.ts'
+
+setDefaultTimeout(longTestMs)
 
 const messagesUrl = 'http://127.0.0.1/webhooks/payments/qpay/callback/8Jq0unguessable'
 const order = {

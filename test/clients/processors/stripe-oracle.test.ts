@@ -1,11 +1,14 @@
 /** Stripe's own SDK and our client do the same, each against a stand-in of its own: their requests are the same, and each believes the other's signatures. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import Stripe from 'stripe'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createStripe } from '../../../src/clients/processors/stripe.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { type Asked, loopbackPort, thrownBy } from './stand-in.ts'
 import { type StripeServer, signature, startStripe } from './stripe-server.ts'
+
+setDefaultTimeout(longTestMs)
 
 const secretKey = 'sk_test_standin'
 const webhookSecret = 'whsec_standin'

@@ -1,5 +1,5 @@
 /** Stripe's client against a server that speaks its reference (stripe-server.ts), over real HTTP. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
@@ -7,8 +7,11 @@ import { createStripe, type StripeAccount } from '../../../src/clients/processor
 import { minorUnits, stripeSays, stripeUnits } from '../../../src/clients/processors/stripe-amounts.ts'
 import { createNewId, encodeSuffix, idBoundary, timeOfId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { deliver, loopbackPort, messagesTo, thrownBy } from './stand-in.ts'
 import { type StripeServer, signature, startStripe, thousandthsOf } from './stripe-server.ts'
+
+setDefaultTimeout(longTestMs)
 
 const secretKey = 'sk_test_standin'
 const webhookSecret = 'whsec_standin'

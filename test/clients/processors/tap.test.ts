@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PaymentName, Processor, ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
@@ -6,8 +6,11 @@ import { createTap } from '../../../src/clients/processors/tap.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/tap-states.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { deliver, loopbackPort, messagesTo, standIn, thrownBy } from './stand-in.ts'
 import { startTapServer, tapKeys } from './tap-server.ts'
+
+setDefaultTimeout(longTestMs)
 
 const madeAt = Date.UTC(2026, 10, 22)
 const hourMs = 3_600_000

@@ -1,9 +1,12 @@
 /** What is kept of a picture, and what is none: over files of every format, made by code. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { beginsAsPicture, cleanPicture, PictureRefused } from '../../../src/lib/pictures/index.ts'
 import { pictureBounds } from '../../../src/lib/pictures/picture.ts'
 import * as make from '../../support/pictures.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const bytesOf = (picture: Uint8Array) => Buffer.concat([...cleanPicture(picture).parts])
 function refusalOf(picture: Uint8Array): string {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { affiliateClicks, commissions } from '../../../db/schema/ledger.ts'
@@ -10,6 +10,9 @@ import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { insertOrder } from '../../support/order-rows.ts'
 import { address, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 async function partnerIn(app: TestApp) {
   const shop = await shopIn(app)

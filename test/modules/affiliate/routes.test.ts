@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { affiliateClicks, affiliates, commissions } from '../../../db/schema/ledger.ts'
 import { auditLog } from '../../../db/schema/people.ts'
@@ -10,6 +10,9 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { customerIn } from '../../support/customers.ts'
 import { insertOrder } from '../../support/order-rows.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const partner = { name: 'Ann’s blog', code: 'Ann-1', rateBps: 750 }
 const now = '2026-01-06T12:00:00.000Z'

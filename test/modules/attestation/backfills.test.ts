@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { attestations, revocations } from '../../../db/schema/trust.ts'
 import { beginRescans } from '../../../src/modules/attestation/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
@@ -6,6 +6,9 @@ import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
 import { everybody, syncing, wallets } from '../../support/chain/syncing.ts'
 import { testDatabase } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const { platform, lender, provider, stranger } = wallets
 const dayMs = 86_400_000

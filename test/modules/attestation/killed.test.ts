@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { startChain } from '../../support/chain/eas.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
 import { chainsSetting, everybody, syncing, wallets } from '../../support/chain/syncing.ts'
 import { startChild } from '../../support/process.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const { platform, lender } = wallets
 

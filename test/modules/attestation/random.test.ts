@@ -1,10 +1,13 @@
-import { test } from 'bun:test'
+import { setDefaultTimeout, test } from 'bun:test'
 import { beginRescans } from '../../../src/modules/attestation/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { type Fault, faults, startProxy } from '../../support/chain/proxy.ts'
 import { everybody, names, type Syncing, syncing, wallets } from '../../support/chain/syncing.ts'
 import { testDatabase } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** `FUZZ_SEED=… FUZZ_RUNS=…` tries others, and more. */
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_261_122)

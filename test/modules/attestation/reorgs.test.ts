@@ -1,10 +1,13 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { attestations, chainSyncs } from '../../../db/schema/trust.ts'
 import { beginRescans, resync } from '../../../src/modules/attestation/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
 import { everybody, syncing, wallets } from '../../support/chain/syncing.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const { platform, lender, provider } = wallets
 const some = (chain: Chain) =>

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { attestations, attestedRepayments } from '../../../db/schema/trust.ts'
 import { encodeStatement, refOf } from '../../../src/clients/chain/eas.ts'
 import { beginRescans, recordAttestedRepayments, resync } from '../../../src/modules/attestation/index.ts'
@@ -9,6 +9,9 @@ import { faults, startProxy } from '../../support/chain/proxy.ts'
 import { type Syncing, syncing, wallets } from '../../support/chain/syncing.ts'
 import { lenderIn } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const settings = { LENDING_PLATFORM_ENABLED: 'true', LENDING_REPAYMENTS_FROM_ATTESTATIONS: 'true' }
 const seconds = (iso: string) => BigInt(Date.parse(iso) / 1_000)

@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Job, jobs, runJob } from '../../../jobs/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { type Fault, faults, type RpcCall, startProxy } from '../../support/chain/proxy.ts'
 import { everybody, syncing, wallets } from '../../support/chain/syncing.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const { platform, lender, provider, stranger } = wallets
 

@@ -1,5 +1,5 @@
 /** The program cannot change or remove a row of the audit trail, but by the retention that is set. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { auditLog, auditRetention } from '../../../db/schema/people.ts'
@@ -8,6 +8,9 @@ import { system } from '../../../src/core/change.ts'
 import { dayMs } from '../../../src/lib/day.ts'
 import { audit } from '../../../src/modules/audit/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const rowsOf = (app: TestApp) => app.deps.db.read.select().from(auditLog).orderBy(auditLog.id)
 const note = ({ deps }: TestApp, subject: string) => deps.db.write((tx) => audit(tx, deps, { actor: system, action: 'test.done', subject }))

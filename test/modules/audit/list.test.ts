@@ -1,5 +1,5 @@
 /** The audit trail as super admins read it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
@@ -11,6 +11,9 @@ import { exportAudit } from '../../../src/modules/audit/service.ts'
 import { auditStore } from '../../../src/modules/audit/store.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const start = Date.UTC(2026, 0, 1)
 const row = (nth: number, change: Partial<AuditRow> = {}): AuditRow => ({

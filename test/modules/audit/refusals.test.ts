@@ -1,5 +1,5 @@
 /** Who was refused is on record: failed logins and limits, bounded, and without a person's name. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { inArray } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { outsideActions } from '../../../src/modules/audit/domain.ts'
@@ -7,6 +7,9 @@ import { createTrail } from '../../../src/modules/audit/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { customerIn } from '../../support/customers.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const refusals = ({ deps }: TestApp) =>
   deps.db.read

@@ -1,9 +1,12 @@
 /** Logging in: who gets tokens, who is refused, and how often one may try. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog, refreshTokens, users } from '../../../db/schema/people.ts'
 import type { Passwords } from '../../../src/core/deps.ts'
 import { testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const wrong = { email: 'merchant1@example.com', password: 'not the password' }

@@ -1,5 +1,5 @@
 /** One's own sessions and password: what one sees of them, and what ends them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog, sessions } from '../../../db/schema/people.ts'
 import { system } from '../../../src/core/change.ts'
@@ -7,6 +7,9 @@ import { startSession } from '../../../src/modules/auth/service.ts'
 import { login } from '../../../src/modules/merchant/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { customerIn } from '../../support/customers.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const opens = async (app: TestApp, token: string) => (await app.call('GET', '/auth/sessions', { token })).status

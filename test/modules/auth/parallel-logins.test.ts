@@ -1,9 +1,12 @@
 /** Many logins at once: those that are right get in, those that are wrong are counted, and nobody waits for ever. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { attempts } from '../../../db/schema/people.ts'
 import type { Passwords } from '../../../src/core/deps.ts'
 import { checkPassword } from '../../../src/modules/auth/service.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const login = (app: TestApp, { email, password }: { email: string; password: string }) =>
   app.call('POST', '/merchant/login', { body: { email, password } })

@@ -1,5 +1,5 @@
 /** Tokens: what they open, for how long, and what ends them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
@@ -10,6 +10,9 @@ import { masterKey } from '../../../src/lib/seal.ts'
 import { refreshGraceMs } from '../../../src/modules/auth/domain.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const opens = async (app: TestApp, token: string) => (await app.call('GET', '/merchant/me', { token })).status
 const sessionActionsOf = async (app: TestApp, subject: string) => {

@@ -1,6 +1,6 @@
 /** Backups that a server makes by itself: whole, kept by a rule, and missed aloud. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -25,6 +25,9 @@ import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { temporaryDir } from '../../support/database.ts'
 import { borrower, lendingOn, pathOf, pdf } from '../../support/lending-documents.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour

@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { blogs } from '../../../db/schema/catalog.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const post1 = {
   title: 'Hello, wörld',

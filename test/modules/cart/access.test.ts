@@ -1,5 +1,5 @@
 /** Whose cart it is: who reaches it, who does not, and what is told to nobody. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
 import { attempts, auditLog, idempotencyKeys } from '../../../db/schema/people.ts'
@@ -9,6 +9,9 @@ import { convertCart } from '../../../src/modules/cart/service.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { cartWith, home, shopperOf, storeIn } from '../../support/carts.ts'
 import { customerIn } from '../../support/customers.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
 const absent = '404 {"statusCode":404,"message":"No such cart","error":"Not Found"}'

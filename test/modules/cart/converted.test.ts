@@ -1,7 +1,10 @@
 /** A cart that became an order comes to what the order does, whatever changes around it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Json, testApp } from '../../support/app.ts'
 import { address, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const method = (shop: Selling, amount: number) => ({ code: 'post', title: 'Post', price: shop.money(amount) })
 

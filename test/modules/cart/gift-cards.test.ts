@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Json, testApp } from '../../support/app.ts'
 import { cartWith, shopperOf, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
 import { customerIn } from '../../support/customers.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
 const second = 1_000

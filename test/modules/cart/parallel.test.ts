@@ -1,11 +1,14 @@
 /** Many changes at once: of one cart, and of carts that lie side by side. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { NothingChanged } from '../../../db/engine.ts'
 import { changeCart } from '../../../src/modules/cart/changes.ts'
 import { convertCart } from '../../../src/modules/cart/service.ts'
 import { type Json, testApp } from '../../support/app.ts'
 import { cartWith, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('of one cart all count: nothing is lost, and nothing is put in twice', async () => {
   await using app = await testApp()

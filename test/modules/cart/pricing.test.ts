@@ -1,11 +1,14 @@
 /** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type CartItem, type CartSnapshot, changedSince, priced, spentCards } from '../../../src/modules/cart/pricing.ts'
 import { cartOf, refreshPrices, snapshotOf } from '../../../src/modules/cart/service.ts'
 import type { Sellable } from '../../../src/modules/catalog/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { cartWith, home, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 async function snapshot(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartSnapshot> {
   const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const

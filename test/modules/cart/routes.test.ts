@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { products } from '../../../db/schema/catalog.ts'
 import { carts } from '../../../db/schema/selling.ts'
@@ -6,6 +6,9 @@ import openapi from '../../../docs/openapi.json'
 import { type Json, testApp } from '../../support/app.ts'
 import { cartWith, home, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
 const zero = { subtotal: usd(0), discount: usd(0), shipping: usd(0), tax: usd(0), taxIncluded: usd(0), giftCards: usd(0) }

@@ -1,11 +1,14 @@
 /** Documents of before this version gain what those of now have, whatever is written in them. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { postgresMigrations, sqliteMigrations } from '../../../db/migrations/index.ts'
 import { productDocuments } from '../../../db/schema/catalog.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('the migration that brings filters and fields of variants makes of a document of before what is rendered now', async () => {
   await using app = await testApp()

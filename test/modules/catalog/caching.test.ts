@@ -1,10 +1,13 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
 import { system } from '../../../src/core/change.ts'
 import { openInstance } from '../../../src/instance.ts'
 import { changeProduct, createProduct } from '../../../src/modules/catalog/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** The public reads of a shop with one product and one collection. */
 async function publicReads(app: TestApp) {

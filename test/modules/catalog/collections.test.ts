@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { collectionProducts } from '../../../db/schema/catalog.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('a collection is published now unless told otherwise, its handle numbered when taken, its HTML cleaned', async () => {
   await using app = await testApp()

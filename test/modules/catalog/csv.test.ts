@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { AppError } from '../../../src/core/errors.ts'
 import { type CsvSource, readProducts } from '../../../src/modules/catalog/csv.ts'
 import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant } from '../../../src/modules/catalog/csv-items.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const encoder = new TextEncoder()
 

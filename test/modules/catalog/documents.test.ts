@@ -1,7 +1,10 @@
 /** What is kept in memory of public documents is bounded, and always right. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createDocuments } from '../../../src/modules/catalog/documents.ts'
 import type { StoredDocument } from '../../../src/modules/catalog/store.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Deps = Parameters<typeof createDocuments>[0]
 

@@ -1,9 +1,12 @@
 /** Rich text is bounded wherever it comes in: by routes and by files. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { blogs, collections, products } from '../../../db/schema/catalog.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const tooMuch: [what: string, html: string][] = [
   ['more than 5,000 tags', '<p></p>'.repeat(2_501)],

@@ -1,5 +1,5 @@
 /** What an import over HTTP may take, and that it ends when it should. */
-import { expect, spyOn, test } from 'bun:test'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../db/schema/catalog.ts'
 import { system } from '../../../src/core/change.ts'
@@ -9,6 +9,9 @@ import { contextOf } from '../../../src/modules/shop/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { rawConnection, serveTestApp } from '../../support/server.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const batch = 32

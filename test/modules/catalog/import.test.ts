@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { count, eq } from 'drizzle-orm'
@@ -8,6 +8,9 @@ import { auditLog } from '../../../db/schema/people.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { startChild } from '../../support/process.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 if (engine !== 'sqlite') process.stderr.write('skipped on Postgres: the memory of the reader, which knows no engine\n')
 

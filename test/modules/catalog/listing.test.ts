@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
 import { system } from '../../../src/core/change.ts'
@@ -9,6 +9,9 @@ import { createListings, publicProducts, type ReadDeps } from '../../../src/modu
 import { archiveProduct, changeProduct, createProduct, readProduct } from '../../../src/modules/catalog/service.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn, slice, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const runs = engine === 'sqlite' ? 40 : 12
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))

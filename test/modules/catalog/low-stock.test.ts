@@ -1,11 +1,14 @@
 /** Few of a variant: the list, the message that tells of it once a time, and the history. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { products } from '../../../db/schema/catalog.ts'
 import { outbox } from '../../../db/schema/outbox.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const told = async ({ deps }: TestApp) =>
   (await deps.db.read.select().from(outbox).where(eq(outbox.event, 'stock.low')).orderBy(asc(outbox.id))).map(

@@ -1,11 +1,14 @@
 /** Products as their shop's own people find them. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { searchFills } from '../../../db/schema/finding.ts'
 import { fillProductSearch } from '../../../src/modules/catalog/index.ts'
 import { type Json, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('products are filtered by text, status, vendor, type, tag and SKU, alone and together, in every status', async () => {
   await using app = await testApp()

@@ -1,5 +1,5 @@
 /** A variant that has less than orders have reserved of it, and takes no backorders (any more). */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { filterFindings } from '../../../src/modules/catalog/check-store.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
@@ -7,6 +7,9 @@ import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { usd } from '../../support/catalog.ts'
 import { confirmAtSandbox } from '../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const setBackorder = (shop: Selling, allowBackorder: boolean) =>
   shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, allowBackorder }] })

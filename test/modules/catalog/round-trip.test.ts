@@ -1,11 +1,14 @@
 /** What a shop's products are as a file is what the file makes of them in another shop. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { system } from '../../../src/core/change.ts'
 import type { ProductInput } from '../../../src/modules/catalog/domain.ts'
 import { importProducts } from '../../../src/modules/catalog/import.ts'
 import { createProduct } from '../../../src/modules/catalog/service.ts'
 import { type Json, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Without what a shop gives to its own records. */
 function catalogOf(products: Json[]): Json[] {

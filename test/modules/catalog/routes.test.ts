@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { products } from '../../../db/schema/catalog.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { type Answer, type Json, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const shirt = {
   title: 'Linen Shirt',

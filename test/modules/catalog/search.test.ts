@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { productDocuments, products } from '../../../db/schema/catalog.ts'
@@ -10,6 +10,9 @@ import { fillProductSearch } from '../../../src/modules/catalog/index.ts'
 import { archiveProduct, changeProduct } from '../../../src/modules/catalog/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Table = Parameters<typeof getTableColumns>[0]
 

@@ -1,10 +1,13 @@
 /** What a shop does to its stock by hand: counts, deliveries, losses, and taking a variant away. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
 import { stockHistory, variants } from '../../../db/schema/catalog.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { usd } from '../../support/catalog.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const historyOf = async ({ deps }: TestApp, variantId: string) =>
   (await deps.db.read.select().from(stockHistory).where(eq(stockHistory.variantId, variantId)).orderBy(asc(stockHistory.id))).map(

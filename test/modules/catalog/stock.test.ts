@@ -1,5 +1,5 @@
 /** What orders do to the stock, and what the public sees of it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { variants } from '../../../db/schema/catalog.ts'
@@ -8,6 +8,9 @@ import { commitStock, releaseStock, reserveStock, restock, type StockLine, sella
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Shop = Awaited<ReturnType<typeof shopIn>>
 const deeds = { release: releaseStock, commit: commitStock, restock }

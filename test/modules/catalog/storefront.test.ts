@@ -1,8 +1,11 @@
 /** What a storefront reads with the publishable key alone: by handle, filtered, and with quantities where the shop shows them. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('quantities are shown while the shop wants it, as of the last commit, by id, handle, list, search and collection', async () => {
   await using app = await testApp()

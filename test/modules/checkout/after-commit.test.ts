@@ -1,10 +1,13 @@
 /** The database goes away in the middle: what a caller is told is so, and sending it again under its key goes on at once. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { DatabaseFull, DatabaseUnavailable } from '../../../db/engine.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { said, sellingBy } from '../../support/scripted.ts'
 import { ok, type Selling } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 /** More writes than any of these requests makes. */

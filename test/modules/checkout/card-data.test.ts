@@ -1,5 +1,5 @@
 /** No number of a card comes to rest here: not what a storefront sends by mistake, and not what a processor tells, wherever it tells it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { holdsCardNumber } from '../../../src/lib/card-numbers.ts'
@@ -7,6 +7,9 @@ import { testApp } from '../../support/app.ts'
 import { everything } from '../../support/everything.ts'
 import { outsideNames, sellingThrough } from '../../support/outside.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
 const planted = '4242424242424242'

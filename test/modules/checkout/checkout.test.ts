@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { resumeOrders } from '../../../src/modules/order/resuming.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { address, customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 const types = (order: { events: { type: string }[] }) => order.events.map(({ type }) => type)

@@ -1,9 +1,12 @@
 /** Buying through the six processors, from the resolver's answer to the refund, each over real HTTP with a server that stands in for it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Json } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { type OutsideName, outsideNames, sellingThrough } from '../../support/outside.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
 const clientParameters: Record<OutsideName, string[]> = {

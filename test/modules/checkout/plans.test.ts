@@ -1,9 +1,12 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, spyOn, test } from 'bun:test'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { testApp } from '../../support/app.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Tables of a few rows, whatever is sold. */
 const small = /^SCAN (processor_isolations|CONSTANT ROW|once|\d+-ROW VALUES CLAUSE)/

@@ -1,10 +1,13 @@
 /** A checkout whose process vanished, sent again under its key: it stands for what it did, whatever has become of the cart since. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { DatabaseOutcomeUnknown } from '../../../db/engine.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { changeProcessor } from '../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Longer than the lease of a key or of a payment. */
 const leasesMs = 31_000

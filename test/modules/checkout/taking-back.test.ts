@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { changeProcessor, confirmAtSandbox } from '../../support/sandbox.ts'
 import { address, customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 const takeBack = (app: TestApp, { publishableKey: key }: Pick<Selling, 'publishableKey'>, cartId: string): Promise<Answer> =>

@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sandboxSignature } from '../../../src/modules/sandbox/service.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
 import { serveTestApp } from '../../support/server.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const path = '/webhooks/payments/sandbox'
 

@@ -1,9 +1,12 @@
 /** What a real browser makes of the cookie and of whose page asks. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
 import { testApp } from '../../support/app.ts'
 import { type Browser, chromium, type Page, startBrowser } from '../../support/chromium.ts'
 import { path } from '../../support/console.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hasBrowser = chromium !== undefined && engine === 'sqlite'
 if (!hasBrowser) process.stderr.write('skipped: the console’s cookie in a real browser (there is none, or the engine is Postgres)\n')

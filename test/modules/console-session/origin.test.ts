@@ -1,7 +1,10 @@
 /** Whose page may ask for the console's session, and where its cookie may go. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, testApp } from '../../support/app.ts'
 import { cookieOf, end, heldBy, here, path, post, resume } from '../../support/console.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const published = { PUBLIC_URL: 'https://souk.example.com' }
 const secureRest = `Path=${path}; Max-Age=7200; HttpOnly; SameSite=Strict; Secure`

@@ -1,5 +1,5 @@
 /** Several processes on one database: what is said of two pages and of the first run holds whichever answers. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { users } from '../../../db/schema/people.ts'
@@ -7,6 +7,9 @@ import { issueSetupToken } from '../../../src/modules/console-session/index.ts'
 import { testApp } from '../../support/app.ts'
 import { heldBy, here, post, resume } from '../../support/console.ts'
 import { testDatabase } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 async function twoProcesses() {
   const database = await testDatabase()

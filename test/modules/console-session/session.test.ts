@@ -1,5 +1,5 @@
 /** The console's session: a refresh token that lives in a cookie alone, for pages that this program has served. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog, refreshTokens } from '../../../db/schema/people.ts'
 import { system } from '../../../src/core/change.ts'
@@ -8,7 +8,10 @@ import { type Answer, type CallOptions, type TestApp, testApp } from '../../supp
 import { cookieOf, end, heldBy, here, path, post, removed, resume } from '../../support/console.ts'
 import { streamIn } from '../../support/events.ts'
 import { sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { codeAt, confirmedTotp } from '../../support/totp.ts'
+
+setDefaultTimeout(longTestMs)
 
 const me = async (app: TestApp, token: string) => (await app.call('GET', '/merchant/me', { token })).status
 const actions = async (app: TestApp, subject: string) =>

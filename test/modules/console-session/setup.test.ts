@@ -1,5 +1,5 @@
 /** The first run: whoever has the token that the server has printed makes the first super admin. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { oneTimeTokens } from '../../../db/schema/mail.ts'
 import { auditLog, users } from '../../../db/schema/people.ts'
@@ -8,6 +8,9 @@ import { createSuperAdmin } from '../../../src/modules/merchant/index.ts'
 import { type CallOptions, type TestApp, testApp } from '../../support/app.ts'
 import { cookieOf, heldBy, here, post, resume } from '../../support/console.ts'
 import { testDatabase } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const root = { email: 'root@example.com', password: 'password-of-root' }
 const setUp = (app: TestApp, body: unknown, more: CallOptions = {}) => app.call('POST', '/console/setup', { body, headers: here, ...more })

@@ -1,5 +1,5 @@
 /** Decisions are judged again: by the rules of their time, and by others. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { lendingDecisions, lendingRuleVersions } from '../../../db/schema/lending.ts'
 import {
   type Assessment,
@@ -12,6 +12,9 @@ import {
 import { assess, type BacktestCase, backtest, judge, type Replayed, replay } from '../../../src/modules/credit/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { decided, forgeDecision } from '../../support/decisions.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const figures = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {}): Assessment => ({
   cohort: 'US_COMPANY',

@@ -1,7 +1,10 @@
 /** What operators and the public are told of a merchant's credit. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { lenderIn, previewOf, recorded } from '../../support/repayments.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const on = { LENDING_PLATFORM_ENABLED: 'true' }
 const path = '/admin/lending-application/credit-tier/preview'

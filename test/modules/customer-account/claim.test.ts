@@ -1,11 +1,14 @@
 /** Accounts that the shop made are claimed by mail; whoever loses an address is told. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { fillKpis, kpiFindings } from '../../../src/modules/kpi/index.ts'
 import { testApp } from '../../support/app.ts'
 import { customerIn } from '../../support/customers.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const email = 'ann@example.com'
 

@@ -1,10 +1,13 @@
 /** What customers do with what is theirs, and nothing of anybody else's. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../db/schema/people.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { customerIn } from '../../support/customers.ts'
 import { address, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 async function customerOfShop(app: TestApp) {
   const shop = await shopIn(app)

@@ -1,5 +1,5 @@
 /** An e-mail address that is proven, and what was bought with it before there was an account. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { orders } from '../../../db/schema/selling.ts'
 import { joinedAtOnce } from '../../../src/modules/order/guests.ts'
@@ -10,6 +10,9 @@ import { customerIn } from '../../support/customers.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
 import { type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Server = Awaited<ReturnType<typeof mailServer>>
 type Customer = Awaited<ReturnType<typeof customerIn>>

@@ -1,11 +1,14 @@
 /** All that is kept of somebody, in one JSON text. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CustomerExport } from '../../../src/modules/customer-export/model.ts'
 import { testApp } from '../../support/app.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { planted, plantedAddress } from '../../support/planted.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 describe('the export of a customer', () => {
   test('holds the account, addresses, orders whole, carts, sessions, mails, gift cards and what is on record; nothing of anybody else', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { addresses } from '../../../db/schema/selling.ts'
@@ -6,6 +6,9 @@ import { addressesByCustomer, addressesPerCustomerMax, addressOf } from '../../.
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { customerIn } from '../../support/customers.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const needed = { name: 'A Buyer', line1: '1 High St', city: 'Springfield', countryCode: 'US' }
 const whole = { ...needed, company: 'Acme', line2: 'Floor 2', province: 'IL', postalCode: '62701', phone: '+1 555 0100' }

@@ -1,10 +1,13 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog, customers } from '../../../db/schema/people.ts'
 import { addSpending, countOrder } from '../../../src/modules/customer/service.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { customerIn } from '../../support/customers.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const buyer = { email: 'Buyer@Example.com', name: 'A Buyer', phone: '+1 555 0100', acceptsMarketing: true }
 const address = { name: 'A Buyer', line1: '1 High St', city: 'Springfield', countryCode: 'US' }

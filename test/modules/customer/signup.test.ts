@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog, customers } from '../../../db/schema/people.ts'
 import { testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 describe('signing up as a customer', () => {
   test('signing up as a customer makes a customer of that shop, who logs in there and nowhere else', async () => {

@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { discounts } from '../../../db/schema/discounts.ts'
 import { testApp } from '../../support/app.ts'
 import { usd } from '../../support/catalog.ts'
 import { findings } from '../../support/discounts.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const percent = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 

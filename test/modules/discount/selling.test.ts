@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../support/app.ts'
 import { usd } from '../../support/catalog.ts'
 import { findings } from '../../support/discounts.ts'
 import { address, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const noDiscount = { statusCode: 404, message: 'No such discount', error: 'Not Found' }

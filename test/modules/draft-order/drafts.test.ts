@@ -1,11 +1,14 @@
 /** Draft orders: what their shop fixes stays, and what others may do with them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { expireCarts } from '../../../jobs/expire-carts.ts'
 import { forget } from '../../../jobs/forget.ts'
 import { type Json, testApp } from '../../support/app.ts'
 import { draftsOf } from '../../support/drafts.ts'
 import { address, customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60_000
 

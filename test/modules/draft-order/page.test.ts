@@ -1,5 +1,5 @@
 /** What a pay page does with what nobody should send it, how it looks while a payment is under way, and the mail that leads there. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { draftFindings } from '../../../src/modules/draft-order/index.ts'
 import { linkIn } from '../../../src/modules/payment/index.ts'
@@ -9,6 +9,9 @@ import { mailServer } from '../../support/mail-server.ts'
 import { sendMails } from '../../support/mails.ts'
 import { confirmAtSandbox } from '../../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('a pay page escapes what a shop wrote, and is in its language', async () => {
   await using app = await testApp()

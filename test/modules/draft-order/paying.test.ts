@@ -1,8 +1,11 @@
 /** The page on which a draft is paid: forms without a script, and one order whatever is sent twice. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../support/app.ts'
 import { browserOn, draftsOf, formOf } from '../../support/drafts.ts'
 import { address, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const settings = { PUBLIC_URL: 'https://souk.example' }
 

@@ -1,9 +1,12 @@
 /** Two processes on one database, and a draft that somebody pays while somebody else does so, too, or changes or deletes it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { browserOn, draftsOf, formOf } from '../../support/drafts.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const rounds = 6
 

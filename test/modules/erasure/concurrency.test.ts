@@ -1,5 +1,5 @@
 /** Whoever is erased while they buy, from another process: either they bought and are not erased, or they are erased and nothing of theirs is there. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { finishErasures } from '../../../jobs/finish-erasures.ts'
@@ -11,6 +11,9 @@ import { commandBeside } from '../../support/beside.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { planted, plantedAddress, tracesOf } from '../../support/planted.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const acts = ['checkout', 'cart', 'address', 'rename', 'login', 'guest', 'add', 'forgot', 'decline'] as const

@@ -1,6 +1,6 @@
 /** Somebody who is erased: nothing of theirs stands anywhere, and the books stay. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,10 @@ import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
 import { planted, plantedAddress, tracesInIndexes, tracesOf } from '../../support/planted.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { endpointOf, loopbackAllowed, receiver } from '../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const erase = (shop: Selling, id: string) => shop.post(`/customer/${id}/erase`, {})

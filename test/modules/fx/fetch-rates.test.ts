@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { fxRates } from '../../../db/schema/ledger.ts'
 import { fetchRates as runJob } from '../../../jobs/fetch-rates.ts'
@@ -7,6 +7,9 @@ import { dayMs } from '../../../src/lib/day.ts'
 import { fetchRatesOfDay as fetchRates } from '../../../src/modules/fx/index.ts'
 import { rateFor, rateNear } from '../../../src/modules/fx/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const ratesText = (rates: object, more: object = {}) => JSON.stringify({ base: 'USD', ...more, rates })
 

@@ -1,5 +1,5 @@
 /** What cards hold: never made out of nothing, never lost, whatever happens at once. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { giftCards, giftCardTransactions } from '../../../db/schema/selling.ts'
@@ -14,6 +14,9 @@ import {
   releaseGiftCards,
 } from '../../../src/modules/gift-card/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 async function cardsIn(app: TestApp) {
   const { shop } = await app.merchant()

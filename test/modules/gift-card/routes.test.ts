@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog, idempotencyKeys } from '../../../db/schema/people.ts'
 import { giftCards, giftCardTransactions } from '../../../db/schema/selling.ts'
@@ -6,6 +6,9 @@ import { signUpCustomer } from '../../../src/modules/customer/service.ts'
 import { findUsableCard, holdGiftCards } from '../../../src/modules/gift-card/service.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 

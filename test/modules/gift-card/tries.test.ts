@@ -1,5 +1,5 @@
 /** Codes that shoppers type: which find a card, how refusals look, and how often one may try. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { attempts } from '../../../db/schema/people.ts'
 import { system } from '../../../src/core/change.ts'
 import { AppError } from '../../../src/core/errors.ts'
@@ -14,6 +14,9 @@ import {
   tryCode,
 } from '../../../src/modules/gift-card/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const second = 1_000
 const minute = 60 * second

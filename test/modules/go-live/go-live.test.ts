@@ -1,5 +1,5 @@
 /** A shop that begins to take real money: what ends, what stays, and what never mixes. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq, ne } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { orders } from '../../../db/schema/selling.ts'
@@ -9,6 +9,9 @@ import { placeOrder } from '../../../src/modules/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { approved } from '../../support/kyb.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const goLive = (app: TestApp, { token }: { readonly token: string }, headers: Record<string, string> = {}): Promise<Answer> =>
   app.call('POST', '/shops/v2/go-live', { token, headers })

@@ -1,5 +1,5 @@
 /** A request under an Idempotency-Key has its effect once, however often it is sent. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { eq } from 'drizzle-orm'
 import { Elysia, t } from 'elysia'
@@ -16,6 +16,9 @@ import { answerSeal } from '../../../src/modules/idempotency/domain.ts'
 import { createIdempotency } from '../../../src/modules/idempotency/service.ts'
 import { openShop } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const request = { scope: 'mer_1 POST /orders', key: 'key-1', fingerprint: 'a' }
 const claim = ({ deps }: TestApp, change: Partial<typeof request> = {}) => deps.idempotency.claim({ ...request, ...change })

@@ -1,5 +1,5 @@
 /** Jobs: run once, last run kept, run when asked for, and seen when they hang. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { liveEvents } from '../../../db/schema/live.ts'
@@ -7,6 +7,9 @@ import type { JobName } from '../../../src/core/job-table.ts'
 import { listJobs } from '../../../src/modules/job/index.ts'
 import { startOfTime, type TestApp, type TestAppOptions, testApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const path = '/admin/operations/jobs'
 const minute = 60_000

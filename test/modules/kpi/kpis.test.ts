@@ -1,5 +1,5 @@
 /** The figures of the dashboards against what the tables say: every history, every fold, two processes. */
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
@@ -23,6 +23,9 @@ import { type Answer, type Json, type TestApp, testApp } from '../../support/app
 import { testDatabase } from '../../support/database.ts'
 import { approved } from '../../support/kyb.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const counted = ['registered-users', 'verified-shops', 'confirmed-orders', 'created-products', 'gmv', 'refund-rate'] as const
 const rankings = ['top-merchants', 'top-products'] as const

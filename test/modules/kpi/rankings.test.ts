@@ -1,5 +1,5 @@
 /** The heads of rankings against all that was ever sold, added up; and what the dashboards read. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { products } from '../../../db/schema/catalog.ts'
@@ -12,6 +12,9 @@ import { rankingStore } from '../../../src/modules/kpi/ranking-store.ts'
 import { addSums, kpiStore } from '../../../src/modules/kpi/store.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const figures = ['USERS', 'SHOPS', 'ORDERS', 'PRODUCTS'] as const
 type ReadDeps = Parameters<typeof readGmv>[0]

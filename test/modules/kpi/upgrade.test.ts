@@ -1,5 +1,5 @@
 /** What is told while a version that keeps more figures counts the past, and of what an older one folds beside it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { kpiState } from '../../../db/schema/kpi.ts'
@@ -12,6 +12,9 @@ import { fillKpis, kpiFindings } from '../../../src/modules/kpi/index.ts'
 import { kpiStore } from '../../../src/modules/kpi/store.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const daysSold = 150
 const brokenOffAfter = 8

@@ -1,5 +1,5 @@
 /** What a merchant files of their business, and what an operator decides about it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { kybCohorts } from '../../../src/modules/kyb/domain.ts'
@@ -8,6 +8,9 @@ import { openShop } from '../../../src/modules/shop/index.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { approved, business, filed } from '../../support/kyb.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const nowhere = 'kyb_00000000000000000000000000'
 const now = '2026-01-06T12:00:00.000Z'

@@ -1,5 +1,5 @@
 /** What `souk check` says of books that do not add up, on both engines. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
 import { noteAnswer } from '../../../src/modules/order/payments.ts'
@@ -7,6 +7,9 @@ import { paymentsOf } from '../../../src/modules/payment/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { changeProcessor } from '../../support/sandbox.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 async function wrong(app: TestApp): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { fxRates, unifiedTransactions } from '../../../db/schema/ledger.ts'
@@ -7,6 +7,9 @@ import { addDays } from '../../../src/lib/day.ts'
 import { type Movement, recordMovements } from '../../../src/modules/ledger/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { insertOrder } from '../../support/order-rows.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const today = '2026-01-06'
 

@@ -1,10 +1,13 @@
 /** Lenders, whom operators register, suspend and archive. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { lenderStatusHistory, lenders } from '../../../db/schema/lending.ts'
 import { lenderStatuses, lenderTransitions } from '../../../src/modules/lender/domain.ts'
 import { testApp } from '../../support/app.ts'
 import { lenderIn } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 

@@ -1,5 +1,5 @@
 /** Documents of lending applications over HTTP: who may hand them in, take them back and read them, and what becomes of the application. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +10,9 @@ import { startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { borrower, csv, draftOf, jpeg, lendingOn, pathOf, pdf, png, saidOf, xlsx, xlsxType } from '../../support/lending-documents.ts'
 import { rawConnection, serveTestApp } from '../../support/server.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const mb = 1024 * 1024
 const type = 'application/pdf'

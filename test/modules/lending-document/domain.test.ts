@@ -1,6 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { attachmentOf, fileNameOf } from '../../../src/modules/lending-document/domain.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('a file name is taken from content-disposition, in each of the forms that senders use', () => {
   const named = (header: string) => fileNameOf(header)

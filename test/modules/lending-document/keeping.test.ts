@@ -1,5 +1,5 @@
 /** Files and rows that lost each other: what is swept, and what is left alone. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lendingDocuments } from '../../../db/schema/lending.ts'
@@ -9,6 +9,9 @@ import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { borrower, jpeg, lendingOn, pathOf, png } from '../../support/lending-documents.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const mb = 1024 * 1024
 const dayMs = 24 * 60 * 60 * 1000

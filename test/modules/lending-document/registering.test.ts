@@ -1,5 +1,5 @@
 /** The documents of a database lie in one place: a process that has another one is told, and takes and loses none. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { jobs, runJob } from '../../../jobs/index.ts'
@@ -9,6 +9,9 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { temporaryDir } from '../../support/database.ts'
 import { borrower, lendingOn, pathOf, png } from '../../support/lending-documents.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Settings = Record<string, string>
 /** Another process of the same database, with a data directory of its own unless it shares that. */

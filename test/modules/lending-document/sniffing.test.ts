@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { AppError } from '../../../src/core/errors.ts'
 import { checkedFile } from '../../../src/modules/lending-document/sniffing.ts'
 import { csv, docxTypes, jpeg, pdf, png, sheet, workbookTypes, xlsx, xlsxType, zip } from '../../support/lending-documents.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const identity = ['application/pdf', 'image/jpeg', 'image/png']
 const accounts = ['application/pdf', xlsxType, 'text/csv']

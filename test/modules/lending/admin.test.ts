@@ -1,5 +1,5 @@
 /** What operators do with applications: the queue, and the decision. */
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { lendingApplications, lendingEvents } from '../../../db/schema/lending.ts'
@@ -10,6 +10,9 @@ import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { approved, business, filed } from '../../support/kyb.ts'
 import { decide, drafted, inState, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Row = typeof lendingApplications.$inferSelect
 const idsOf = ({ data }: Answer['body']): string[] => data.map(({ id }: { id: string }) => id)

@@ -1,10 +1,13 @@
 /** What becomes of an application, a document or a repayment is one write: a stop at any moment leaves all of it or nothing. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { business } from '../../support/kyb.ts'
 import { completed, drafted, lendingApp, path, submitted } from '../../support/lending.ts'
 import { pathOf, png } from '../../support/lending-documents.ts'
 import { instalment, lenderIn, recorded } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('each verb of lending, lenders and repayments makes its change, its event and its row of the audit trail in one write', async () => {
   await using lending = await lendingApp()

@@ -1,11 +1,14 @@
 /** What merchants do with their applications for a loan. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { lendingDocuments } from '../../../db/schema/lending.ts'
 import { cohortDocuments, coreDocuments } from '../../../src/modules/lending/checklist.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { approved, filed } from '../../support/kyb.ts'
 import { allUploaded, completed, decide, drafted, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const nowhere = 'loan_00000000000000000000000000'
 const now = '2026-01-06T12:00:00.000Z'

@@ -1,5 +1,5 @@
 /** Who may do what with an application in which state; and of many at once, who wins. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { lendingApplications, lendingDecisions, lendingEvents } from '../../../db/schema/lending.ts'
 import { auditLog } from '../../../db/schema/people.ts'
@@ -8,6 +8,9 @@ import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { approved } from '../../support/kyb.ts'
 import { completed, decide, inState, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const triggers = ['update', 'submit', 'withdraw', 'APPROVED', 'REJECTED', 'UNDER_REVIEW'] as const
 type Trigger = (typeof triggers)[number]

@@ -1,5 +1,5 @@
 /** Streams of events: what is told, and to whom. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import { Glob } from 'bun'
 import fc from 'fast-check'
@@ -14,6 +14,9 @@ import { approved } from '../../support/kyb.ts'
 import { said, sellingBy } from '../../support/scripted.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
 import { staffOf } from '../../support/staff.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const names = (stream: Stream) => stream.told.map(({ event }) => event)
 /** Reads on until all that was committed before is there. */

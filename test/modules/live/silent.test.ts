@@ -1,11 +1,14 @@
 /** Those who open streams and never read them: what they cost, whom they keep away, and what is left when they go. */
-import { expect, spyOn, test } from 'bun:test'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { liveEvents } from '../../../db/schema/live.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { following, streamFrom, streamIn } from '../../support/events.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
 import { serveTestApp } from '../../support/server.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const mb = 1024 * 1024
 const looksMax = 1_000

@@ -1,5 +1,5 @@
 /** Streams of events: from where they go on, how they end, and what they cost. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { engine } from '../../../db/columns.ts'
 import { createHub } from '../../../src/modules/live/hub.ts'
@@ -13,6 +13,9 @@ import { following, type Stream, streamFrom, streamIn } from '../../support/even
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
 import { serveTestApp } from '../../support/server.ts'
 import { staffOf } from '../../support/staff.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const path = '/v2/events'

@@ -1,6 +1,6 @@
 /** Shipping beside a shop that goes on: a target that is gone, slow or full, and a log that is lost. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,6 +15,9 @@ import { logShippingMetrics } from '../../../src/modules/log-shipping/index.ts'
 import { logShippingParts } from '../../../src/modules/log-shipping/parts.ts'
 import { type ShippingDeps, startShipping } from '../../../src/modules/log-shipping/service.ts'
 import { temporaryDir } from '../../support/database.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Options = {
   /** Stands before the store. */

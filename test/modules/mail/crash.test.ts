@@ -1,11 +1,14 @@
 /** A program that stops anywhere on the way of a sale: the next one leaves one mail of each sale, and none of what was none. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { orders } from '../../../db/schema/selling.ts'
 import { testApp } from '../../support/app.ts'
 import { stopping } from '../../support/crash.ts'
 import { testDatabase } from '../../support/database.ts'
 import { mailRows } from '../../support/mails.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Nobody is there: what is queued stays. */
 const settings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' }

@@ -1,5 +1,5 @@
 /** Whoever has an account hears by mail what was changed of it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { mails } from '../../../db/schema/mail.ts'
 import { removeSecondFactor, resetUserPassword } from '../../../src/modules/merchant/index.ts'
@@ -7,7 +7,10 @@ import { issueToken } from '../../../src/modules/one-time-token/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { customerIn } from '../../support/customers.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { codeAt, confirmedTotp } from '../../support/totp.ts'
+
+setDefaultTimeout(longTestMs)
 
 const withMail = () => testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
 

@@ -1,5 +1,5 @@
 /** Mails through a real mail server: each arrives whole, and what it is to the queue when one does not. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sendMails as job } from '../../../jobs/send-mails.ts'
 import { openMailServer } from '../../../src/clients/smtp.ts'
 import { MailNotTaken, type OutgoingMail } from '../../../src/core/mail-server.ts'
@@ -11,7 +11,10 @@ import { createMails } from '../../../src/modules/mail/sending.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { answering, mailServer, rawMailServer } from '../../support/mail-server.ts'
 import { queue, mailRows as rows, sendMails as send } from '../../support/mails.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { certificate } from '../../support/tls.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const day = 24 * 60 * minute

@@ -1,5 +1,5 @@
 /** What mails say: whatever somebody wrote stays text, and amounts are told to the last digit. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { isMailAddress, senderOf } from '../../../src/lib/mail-address.ts'
 import { readableOn } from '../../../src/lib/markup.ts'
@@ -11,6 +11,9 @@ import { type Look, plainLook } from '../../../src/modules/mail/layout.ts'
 import { pageOf } from '../../../src/modules/mail/making.ts'
 import { sampleData } from '../../../src/modules/mail/samples.ts'
 import { type Links, rendered } from '../../../src/modules/mail/templates.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const links: Links = {
   order: () => 'https://souk.example/o',

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, getTableColumns, is, sql } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -13,6 +13,9 @@ import { sealedColumns } from '../../../src/modules/master-key/store.ts'
 import { accountSeal } from '../../../src/modules/processor-account/domain.ts'
 import { contextOf, custodyWallet, readPrivateKey } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const newSecret = 'the-new-encryption-key-of-the-test-00'
 const answers = 450

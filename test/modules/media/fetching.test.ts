@@ -1,11 +1,14 @@
 /** Pictures of other servers, taken into the shop's own. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { system } from '../../../src/core/change.ts'
 import { fetchImages } from '../../../src/modules/catalog/index.ts'
 import { pictureDifferences } from '../../../src/modules/media/index.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import * as make from '../../support/pictures.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Another shop's server: what it answers by path, and what it was asked. */
 async function pictureServer() {

@@ -1,5 +1,5 @@
 /** Pictures over HTTP: handing them in, reading them, and what becomes of them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { media, mediaUsage, pictureFiles, pictures } from '../../../db/schema/media.ts'
@@ -10,6 +10,9 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { testDatabase } from '../../support/database.ts'
 import * as make from '../../support/pictures.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const base = 'https://shop.example'
 const settings = { PUBLIC_URL: `${base}/` }

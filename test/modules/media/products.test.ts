@@ -1,10 +1,13 @@
 /** Products that show pictures of their shop: referred to, of their true size, and there for as long as they are shown. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { pictureDifferences } from '../../../src/modules/media/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { testDatabase } from '../../support/database.ts'
 import * as make from '../../support/pictures.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const handIn = (app: TestApp, key: string, raw: Uint8Array) =>
   app.call('POST', '/media', { key, raw, headers: { 'content-type': 'image/png' } })

@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog, users } from '../../../db/schema/people.ts'
 import { shops } from '../../../db/schema/shop.ts'
 import { testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const signup = { email: 'New@Example.com', password: 'long enough', shopName: 'new-shop', country: 'AE', currency: 'AED' }
 const on = { SIGNUP_ENABLED: 'true' }

@@ -1,11 +1,14 @@
 /** Versions of lenders' methodologies, and what anybody may read of both. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../db/schema/people.ts'
 import { wrongInUrl } from '../../../src/modules/methodology/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { lenderIn } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { hashOf, methodology } from '../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 const register = (app: TestApp, token: string, body: object) => app.call('POST', '/admin/methodologies', { token, body })

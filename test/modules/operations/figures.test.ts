@@ -1,11 +1,14 @@
 /** What /metrics says of what was done, and what Prometheus makes of it. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { engine } from '../../../db/columns.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { promtool, runPromtool } from '../../support/promtool.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 let app: TestApp
 let shop: Selling

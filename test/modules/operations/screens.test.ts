@@ -1,10 +1,13 @@
 /** What operators' screens read of chains and backups, and owners' of processors. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { backUp } from '../../../src/modules/backup/index.ts'
 import { backupsView } from '../../../src/modules/log-shipping/index.ts'
 import { accountFields } from '../../../src/modules/processor-account/domain.ts'
 import { testApp } from '../../support/app.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('chains are those of the settings, also before anything was read, with the hosts of their nodes and no more of their URLs', async () => {
   const chains = [

@@ -1,5 +1,5 @@
 /** The page of an order by its link, and the mails that lead there. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { orders } from '../../../db/schema/selling.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
@@ -9,6 +9,9 @@ import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
 import { changeProcessor } from '../../support/sandbox.ts'
 import { address, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const settings = { PUBLIC_URL: 'https://souk.example' }
 const pathOf = (url: string) => url.replace('https://souk.example', '')

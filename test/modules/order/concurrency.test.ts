@@ -1,11 +1,14 @@
 /** Many at once, in whatever order: what may happen once happens once. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { sandboxPayments } from '../../../db/schema/sandbox.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { type Books, booksOf, violationsAtRest, violationsOf } from '../../support/books.ts'
 import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from '../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hourMs = 60 * 60 * 1000
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))

@@ -1,5 +1,5 @@
 /** What `souk order show` and `souk orders stuck` know of orders. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { type Order, orderStatuses, type Refund } from '../../../src/modules/order/domain.ts'
 import { diagnoseOrder, stuckOrders } from '../../../src/modules/order/index.ts'
@@ -7,6 +7,9 @@ import { overdueMs, reasonOf, stepsOf } from '../../../src/modules/order/outlook
 import { startOfTime, testApp } from '../../support/app.ts'
 import { said, sellingBy } from '../../support/scripted.ts'
 import { address, ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const iso = (ms: number) => new Date(ms).toISOString()

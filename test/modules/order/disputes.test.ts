@@ -1,5 +1,5 @@
 /** Money that the shopper's bank took back, as messages tell of it: twice, late, and in any order. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { disputes, paymentMessages } from '../../../db/schema/payments.ts'
 import type { ProcessorMessage } from '../../../src/clients/processors/processor.ts'
@@ -11,6 +11,9 @@ import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { said, sellingBy } from '../../support/scripted.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const opened: ToldDispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' }
 

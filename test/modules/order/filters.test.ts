@@ -1,8 +1,11 @@
 /** Lists of orders, narrowed. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { filterOf } from '../../../src/modules/order/domain.ts'
 import { type Json, testApp } from '../../support/app.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -1,5 +1,5 @@
 /** Orders that are sent in parts, and what the shop's people note down of them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -13,6 +13,9 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { changeProcessor, lost } from '../../support/sandbox.ts'
 import { customerOf, ok, type Selling, sellingIn, sentOf } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
 type Asked = { lines?: { lineId: string; quantity: number }[]; trackingNumber?: string | null; carrier?: string | null }

@@ -1,5 +1,5 @@
 /** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
 import { jobs } from '../../../jobs/index.ts'
 import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
@@ -12,6 +12,9 @@ import { testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { said, scripted, sellingBy } from '../../support/scripted.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const now = Number.MAX_SAFE_INTEGER

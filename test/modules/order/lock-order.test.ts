@@ -1,5 +1,5 @@
 /** Whoever waits for a row has none yet of those that come after it: nobody waits in a ring, and nobody for somebody who waits elsewhere. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { locking } from '../../../src/core/change.ts'
@@ -7,6 +7,9 @@ import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { customerIn } from '../../support/customers.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Has a row to itself, as an order would that locks it and is slow. Returns what lets it go. */
 async function hold(app: TestApp, row: SQL): Promise<() => Promise<void>> {

@@ -1,5 +1,5 @@
 /** Whatever processors say of refunds, in whatever order, and whoever pays by hand: the sums hold, and a full refund is the capture to the cent. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
 import { ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
@@ -11,6 +11,9 @@ import { type Json, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { capabilities, said, sellingBy } from '../../support/scripted.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60_000
 const captured = 1_000

@@ -1,5 +1,5 @@
 /** Money that a processor cannot simply send back: claims, payments by hand, refunds made elsewhere and those that come back. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../db/schema/ledger.ts'
 import {
@@ -18,6 +18,9 @@ import { booksOf, violationsOf } from '../../support/books.ts'
 import { forceOrder } from '../../support/order-rows.ts'
 import { capabilities, said, sellingBy } from '../../support/scripted.ts'
 import { customerOf, ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const hour = 60 * minute

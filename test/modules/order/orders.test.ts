@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { violationsAtRest, booksOf as wholeBooks } from '../../support/books.ts'
 import { changeProcessor, impatiently } from '../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
 const hour = 60 * 60 * 1000

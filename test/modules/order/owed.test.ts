@@ -1,5 +1,5 @@
 /** What becomes of money when a processor says no, says too little, or says nothing: against a processor of the test's own. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../db/schema/ledger.ts'
 import { type PaymentName, ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
@@ -11,6 +11,9 @@ import { booksOf } from '../../support/books.ts'
 import { forceOrder } from '../../support/order-rows.ts'
 import { capabilities, said, sellingBy } from '../../support/scripted.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 

@@ -3,7 +3,7 @@
  * declined, seen, captured or given up later, paid in part, twice, too much or too late, refunds that are claims, whole, or none, or that come
  * back, and disputes. In the end the books say what is true at the processor, and nobody has paid for nothing.
  */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
 import type { Processor } from '../../../src/clients/processors/processor.ts'
@@ -16,6 +16,9 @@ import { type Books, booksOf, violationsOf } from '../../support/books.ts'
 import { type Promises, promises, type Simulated, signed, simulated, untruths } from '../../support/promises.ts'
 import { type Fault, withFaults } from '../../support/sandbox.ts'
 import { type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

@@ -1,10 +1,13 @@
 /** Refunds that say what they are of: an amount, lines, or all. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { forget } from '../../../jobs/forget.ts'
 import { type Json, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { changeProcessor, lost } from '../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
 const noLine = { quantity: 1 }

@@ -1,6 +1,6 @@
 /** What searches answer while their indexes are being filled, and beside processes of an older version. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { expect, spyOn, test } from 'bun:test'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { orderDays, searchFills } from '../../../db/schema/finding.ts'
@@ -11,6 +11,9 @@ import { listOrders, orderFindings } from '../../../src/modules/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { commandBeside } from '../../support/beside.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const subjects = ['ORDERS', 'PRODUCTS', 'CUSTOMERS'] as const
 const wordTables = ['order_words', 'managed_words', 'customer_words'] as const

@@ -1,6 +1,6 @@
 /** Orders by words. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { orderDays, searchFills } from '../../../db/schema/finding.ts'
@@ -10,6 +10,9 @@ import { customerFindings } from '../../../src/modules/customer/index.ts'
 import { fillOrderSearch, orderFindings } from '../../../src/modules/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const numbersOf =
   (shop: Selling) =>

@@ -1,9 +1,12 @@
 /** What a shopper may do on the processor's page after a decline, whoever is the first to hear of it: nobody pays twice, and nothing stays open. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { changeProcessor, lost, sandboxMessage, succeedAtSandbox } from '../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 type Declined = { cartId: string; orderId: string; paymentId: string }

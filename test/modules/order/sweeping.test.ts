@@ -1,5 +1,5 @@
 /** Payments that ended without money and are paid all the same, and those that were left for the next processor: all that is taken twice goes back. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { payments as paymentRows } from '../../../db/schema/payments.ts'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { requestDrive } from '../../../src/modules/order/drive.ts'
@@ -11,6 +11,9 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf } from '../../support/books.ts'
 import { capabilities, said, scripted, sellingBy } from '../../support/scripted.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,5 +1,5 @@
 /** Checkouts of one shop that come at once may be placed, noted and sold in one transaction: what comes of each is as if it had come alone. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { unifiedTransactions } from '../../../db/schema/ledger.ts'
@@ -9,6 +9,9 @@ import { cartLines, carts, orderEvents, orderLines, orders } from '../../../db/s
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { address, customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
 const counted = (statuses: readonly number[]) =>

@@ -1,10 +1,13 @@
 /** Payments that wait for their shopper, are being decided, or of which nobody knows whether they were begun: against a processor of the test's own. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { completeOrder } from '../../../src/modules/order/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { capabilities, said, scripted, sellingBy } from '../../support/scripted.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,11 +1,14 @@
 /** The figures of shops, which nobody appends: found by a fold, before one, and by whoever counts anew. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { fillKpis, foldKpis, kpiFindings, rebuildKpis } from '../../../src/modules/kpi/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { approved } from '../../support/kyb.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 const figures = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>) => {

@@ -1,5 +1,5 @@
 /** What a shop's home page shows: held against the records themselves, and against what each role may read. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { locking } from '../../../src/core/change.ts'
 import { noteDispute, type ToldDispute } from '../../../src/modules/order/disputes.ts'
@@ -7,7 +7,10 @@ import { paymentsOf } from '../../../src/modules/payment/index.ts'
 import { testApp } from '../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
 import { staffOf } from '../../support/staff.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { endpointOf } from '../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const path = '/shops/v2/overview'
 const dayMs = 24 * 60 * 60 * 1000

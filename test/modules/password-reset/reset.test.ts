@@ -1,5 +1,5 @@
 /** A new password by mail: for whoever reads it, once, and nothing learnt by anybody else. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mails, oneTimeTokens } from '../../../db/schema/mail.ts'
 import { auditLog, customers } from '../../../db/schema/people.ts'
 import { system } from '../../../src/core/change.ts'
@@ -9,6 +9,9 @@ import { customerIn } from '../../support/customers.ts'
 import { mailServer, type mailServer as serve } from '../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../support/mails.ts'
 import { sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Server = Awaited<ReturnType<typeof serve>>
 const minute = 60_000

@@ -1,9 +1,12 @@
 /** What calls about payments tell the breaker of their processor, and what an open one does to the next checkout; over real HTTP. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { checkoutKeys, startCheckoutServer } from '../../clients/processors/checkout-server.ts'
 import { standIn } from '../../clients/processors/stand-in.ts'
 import { testApp } from '../../support/app.ts'
 import { address, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('five calls about payments that fail at their processor open its breaker, and what it merely refuses does not; then nothing is sent there, pages are told of the next one, and checkouts are paid by that', async () => {
   let status = 401

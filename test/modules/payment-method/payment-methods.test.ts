@@ -1,5 +1,5 @@
 /** What merchants say of the ways to pay in their shops, and operators of partnerships and processors. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { failuresMax } from '../../../src/lib/breaker.ts'
@@ -7,6 +7,9 @@ import { processorNames } from '../../../src/modules/payment-method/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { everySetting } from '../../support/processor-settings.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const path = '/shops/v2/payment-methods'
 type Caller = { readonly token: string }

@@ -1,5 +1,5 @@
 /** What closes a breaker again: a probe in the background, over real HTTP. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { probeProcessors } from '../../../jobs/probe-processors.ts'
 import { failuresMax } from '../../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../../src/modules/payment-method/breakers.ts'
@@ -7,6 +7,9 @@ import { type ProcessorName, processorNames } from '../../../src/modules/payment
 import { type Asked, standIn, type Told } from '../../clients/processors/stand-in.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { everySetting } from '../../support/processor-settings.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** What each processor is asked by a probe, and answers when it is well. */
 const well: Record<ProcessorName, [asked: string, told: unknown]> = {

@@ -1,5 +1,5 @@
 /** What a payment page is told: by properties, and by going over every class of input, method by method. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import {
   type CardProcessor,
@@ -11,6 +11,9 @@ import {
   takesWallets,
 } from '../../../src/modules/payment-method/domain.ts'
 import { type PublicAccount, type Resolved, type ResolverInput, resolve } from '../../../src/modules/payment-method/resolver.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const account = (name: ProcessorName, mode: 'TEST' | 'LIVE' = 'TEST', withKey = true): PublicAccount => ({
   mode,

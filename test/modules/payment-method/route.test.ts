@@ -1,5 +1,5 @@
 /** What a payment page is told, by the public route. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
 import { failuresMax } from '../../../src/lib/breaker.ts'
@@ -8,6 +8,9 @@ import { type Answer, type CallOptions, type TestApp, testApp } from '../../supp
 import { approved } from '../../support/kyb.ts'
 import { everySetting } from '../../support/processor-settings.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const pathOf = (name: string) => `/checkout/${name}/payment-intent-resolver`
 let caller = 0

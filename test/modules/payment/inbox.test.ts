@@ -1,5 +1,5 @@
 /** The inbox of processors' messages and callbacks: what is verified is kept once and then asked; what is not leaves no trace. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { paymentMessages, payments as paymentRows } from '../../../db/schema/payments.ts'
 import { type ProcessorMessage, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { callbackTokenOf } from '../../../src/modules/payment/callbacks.ts'
@@ -11,6 +11,9 @@ import { startTapServer } from '../../clients/processors/tap-server.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from '../../support/app.ts'
 import { said, scripted, sellingBy } from '../../support/scripted.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const minute = 60_000
 const hour = 60 * minute

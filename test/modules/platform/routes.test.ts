@@ -1,5 +1,5 @@
 /** The operations' pages as operators see them, with servers that stand in for the providers. */
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { refreshOperations as runJob } from '../../../jobs/refresh-operations.ts'
 import { system } from '../../../src/core/change.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
@@ -7,6 +7,9 @@ import { noteEnd, noteStart, refreshOperations, tendProcess } from '../../../src
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
 import { type World, worlds } from '../../support/providers/worlds.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const second = 1_000
 const paths = { services: 'services', errors: 'sentry-summary', deploys: 'deploys/latest' }

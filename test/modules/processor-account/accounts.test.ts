@@ -1,11 +1,14 @@
 /** Which account a payment goes through: the shop's own, else the instance's, and the one that it was bound to whatever comes after. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseConfig } from '../../../src/config.ts'
 import { accountSeal, identityOf } from '../../../src/modules/processor-account/domain.ts'
 import { accountById, accountFor, accountsHearing, clientOf, everyAccount } from '../../../src/modules/processor-account/index.ts'
 import { apiUrlFor } from '../../../src/modules/processor-account/instance.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { everySetting } from '../../support/processor-settings.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Kept = { shopId: string; publishableKey: string; secretKey: string; mode?: 'TEST' | 'LIVE' }
 

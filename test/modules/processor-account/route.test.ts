@@ -1,5 +1,5 @@
 /** Accounts of shops with processors: proven before they are kept, sealed, replaced and taken away, against servers that stand in. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { processorAccounts } from '../../../db/schema/processor-accounts.ts'
@@ -15,6 +15,9 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { testDatabase } from '../../support/database.ts'
 import { everything } from '../../support/everything.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Caller = { readonly token: string }
 type Headers = Record<string, string>

@@ -1,10 +1,13 @@
 /** A lender's loan tape: what is good of it is recorded once, however often it is sent. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../db/schema/people.ts'
 import { importTape } from '../../../src/modules/repayment/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { lenderIn, previewOf, record, reverse } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const header = 'merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt'
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`

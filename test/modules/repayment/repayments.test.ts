@@ -1,5 +1,5 @@
 /** Repayments as operators record and reverse them, and what is kept of each merchant's. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { merchantRepaymentSignals, repaymentReversals, repayments } from '../../../db/schema/lending.ts'
@@ -7,6 +7,9 @@ import { repaymentFindings } from '../../../src/modules/repayment/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { instalment, lenderIn, previewOf, record, recorded, reverse } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 

@@ -1,5 +1,5 @@
 /** The second factor of merchants and operators: begun, confirmed, asked for at logins, taken once, removed. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog } from '../../../db/schema/people.ts'
 import { secondFactors } from '../../../db/schema/second-factor.ts'
@@ -7,7 +7,10 @@ import { faultySeals } from '../../../src/modules/master-key/index.ts'
 import { removeSecondFactor, resetUserPassword } from '../../../src/modules/merchant/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { customerIn } from '../../support/customers.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { begunTotp, codeAt, confirmedTotp } from '../../support/totp.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Person = { id: string; email: string; password: string; token: string }
 const step = 30_000

@@ -1,5 +1,5 @@
 /** Messages of service providers, signed by the library of the standard. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { ingestions } from '../../../db/schema/trust.ts'
 import { system } from '../../../src/core/change.ts'
 import { dayMs } from '../../../src/lib/day.ts'
@@ -8,7 +8,10 @@ import { countSealed, faultySeals } from '../../../src/modules/master-key/index.
 import { emptyOldMessages } from '../../../src/modules/service-provider/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { sendingIn, signedBy } from '../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
 
 const message = JSON.stringify({ kind: 'parcel.arrived', subject: 'mer_1', observations: 3 })
 const minute = 60_000

@@ -1,12 +1,15 @@
 /** Service providers, whom operators register, and whom anybody may be recommended. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { serviceProviders } from '../../../db/schema/trust.ts'
 import { archetypes, providerStatuses, providerTransitions } from '../../../src/modules/service-provider/domain.ts'
 import { startOfTime, type TestApp, testApp } from '../../support/app.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { provider, providerIn, walletOf } from '../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 

@@ -1,8 +1,11 @@
 /** How a cart may be sent, and what it is charged for it, as a storefront with the publishable key sees it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { usd } from '../../support/catalog.ts'
 import { address, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const methodsPath = '/shops/v2/shipping-methods'
 const post = {

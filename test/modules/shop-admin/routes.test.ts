@@ -1,5 +1,5 @@
 /** Suspending and restoring a shop, and what that means for those who look for it and buy in it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
@@ -7,6 +7,9 @@ import { openShop } from '../../../src/modules/shop/index.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { approved, filed } from '../../support/kyb.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** A shop that sells, and an operator who sets its status. */
 async function operated() {

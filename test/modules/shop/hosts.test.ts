@@ -1,5 +1,5 @@
 /** Host names of storefronts: who may list which, what proves them, and what is found by them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { auditLog } from '../../../db/schema/people.ts'
 import { shopHosts } from '../../../db/schema/shop.ts'
@@ -9,6 +9,9 @@ import { normalHost } from '../../../src/lib/host-names.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { type NameServer, nameServer } from '../../support/dns.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 type Merchant = Awaited<ReturnType<TestApp['merchant']>>
 

@@ -1,5 +1,5 @@
 /** The shop's keys and its wallet: who may use, read and replace them, and that they are nowhere in plain. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { auditLog } from '../../../db/schema/people.ts'
@@ -12,6 +12,9 @@ import { walletSeal } from '../../../src/modules/shop/domain.ts'
 import { changeShop, contextOf, rotatePrivateKey } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { commandBeside } from '../../support/beside.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const works = async (app: TestApp, key: string) => (await app.call('GET', '/shops/v2/tax-rates', { key })).status
 const readings = async ({ deps }: TestApp, shopId: string) =>

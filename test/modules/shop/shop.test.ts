@@ -1,5 +1,5 @@
 /** A shop as its merchant sees and changes it, and as the public finds it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { auditLog } from '../../../db/schema/people.ts'
@@ -7,6 +7,9 @@ import { shops } from '../../../db/schema/shop.ts'
 import { system } from '../../../src/core/change.ts'
 import { openShop } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const secondShop = ({ deps }: TestApp, merchantId: string, name = 'second-shop') =>
   deps.db.write((tx) => openShop(tx, deps, { merchantId, name, country: 'AE', currency: 'AED' }))

@@ -1,5 +1,5 @@
 /** What `souk check` says of staff, and that shops of before there was any have their merchant for an owner. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { postgresMigrations, sqliteMigrations } from '../../../db/migrations/index.ts'
@@ -8,6 +8,9 @@ import { adoptShops, memberFindings } from '../../../src/modules/member/index.ts
 import { type TestApp, testApp } from '../../support/app.ts'
 import { commandBeside } from '../../support/beside.ts'
 import { invited, staffOf } from '../../support/staff.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const foundIn = async (app: TestApp) =>
   (await Array.fromAsync(memberFindings(app.deps.db))).flatMap(({ subject, problems }) =>

@@ -1,5 +1,5 @@
 /** Who works in a shop: invitations, roles, and that both end at once. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { oneTimeTokens } from '../../../db/schema/mail.ts'
 import { auditLog, users } from '../../../db/schema/people.ts'
@@ -12,6 +12,9 @@ import { commandBeside } from '../../support/beside.ts'
 import { customerIn } from '../../support/customers.ts'
 import { mailRows } from '../../support/mails.ts'
 import { invited, staffOf, staffPassword, tokenOfUrl } from '../../support/staff.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60_000
 const join = (app: TestApp, body: object, from = '127.0.0.1') => app.call('POST', '/auth/invitation', { body, from })

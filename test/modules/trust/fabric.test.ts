@@ -1,5 +1,5 @@
 /** What anybody may read of the trust fabric: sums, which name nobody, and by what they may be checked. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { attestations, chainSyncs } from '../../../db/schema/trust.ts'
 import { schemaUids } from '../../../src/lib/eas.ts'
 import { registryHash } from '../../../src/modules/trust/domain.ts'
@@ -8,7 +8,10 @@ import { startOfTime, testApp } from '../../support/app.ts'
 import { bothWays } from '../../support/both-ways.ts'
 import { testDatabase } from '../../support/database.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { sendingIn, signedBy, walletOf } from '../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 const stats = '/v2/trust-fabric/stats'

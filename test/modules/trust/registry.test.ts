@@ -1,5 +1,5 @@
 /** Changes of the registry, one after the other and at once: after each, what is counted is what a look at every moment and every attestation comes to. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { attestations, attesterAddresses, chainBackfills, chainSyncs, grants, trustCounts } from '../../../db/schema/trust.ts'
@@ -11,7 +11,10 @@ import { changeProvider, createProvider } from '../../../src/modules/service-pro
 import { attestersOf } from '../../../src/modules/trust/domain.ts'
 import { changePlatformWallet, createPlatformWallet, trustFindings } from '../../../src/modules/trust/index.ts'
 import { startOfTime, type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { walletOf } from '../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hour = 3_600_000
 /** Hours of the run that anything begins, ends or is attested at. */

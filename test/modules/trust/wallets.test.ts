@@ -1,12 +1,15 @@
 /** Wallets of lenders, service providers and the platform, by HTTP. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getAddress } from 'viem'
 import { auditLog } from '../../../db/schema/people.ts'
 import { grants } from '../../../db/schema/trust.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { lenderIn } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { providerIn, walletOf } from '../../support/trust.ts'
+
+setDefaultTimeout(longTestMs)
 
 const now = '2026-01-06T12:00:00.000Z'
 const mixed = getAddress('0xabcdefabcdefabcdefabcdefabcdefabcdefabcd')

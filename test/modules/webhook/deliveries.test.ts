@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../../jobs/deliver-webhooks.ts'
@@ -7,7 +7,10 @@ import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { createWebhooks } from '../../../src/modules/webhook/dispatch.ts'
 import { jitter, leaseMs, pausesMs, placesMax } from '../../../src/modules/webhook/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 const longestPauseMs = (1 + jitter) * Math.max(...pausesMs)

@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { outbox, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const url = 'https://shop.example/hooks?a=1'
 const secretPattern = /^whsec_[A-Za-z0-9+/]{43}=$/

@@ -1,5 +1,5 @@
 /** Endpoints that hang, fail or are gone, on real sockets: whom they hold up, and what becomes of them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../../jobs/deliver-webhooks.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
@@ -17,7 +17,10 @@ import {
 } from '../../../src/modules/webhook/domain.ts'
 import { forgetOldMessages } from '../../../src/modules/webhook/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, type Shop, tell } from '../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -1,8 +1,11 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { forgetOldMessages } from '../../../src/modules/webhook/service.ts'
 import { testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const monthMs = 30 * 24 * 60 * 60 * 1000
 

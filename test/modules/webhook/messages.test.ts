@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of messages, held to the messages that real orders leave in the outbox. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { outbox } from '../../../db/schema/outbox.ts'
 import { locking } from '../../../src/core/change.ts'
@@ -13,6 +13,9 @@ import type { Message } from '../../../src/modules/webhook/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { changeProcessor, manualRefundOf } from '../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Objects whose fields are named hold no others. */
 function closed(value: unknown): unknown {

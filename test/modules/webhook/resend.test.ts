@@ -1,10 +1,13 @@
 /** A message that somebody has sent again. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { leaseMs, pausesMs } from '../../../src/modules/webhook/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { deliver, deliveriesOf, endpointOf, givenUpDelivery, loopbackAllowed, receiver, type Shop, tell } from '../../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
 
 const resend = (app: TestApp, shop: Shop, endpointId: string, id: string) =>
   app.call('POST', `/webhook-endpoints/${endpointId}/deliveries/${id}/resend`, { key: shop.secretKey, body: {} })

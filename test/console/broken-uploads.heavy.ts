@@ -1,0 +1,175 @@
+/** Files that break off on their way, in a real browser: it is said, nothing is lost, and another try is one press away. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import type { TestApp } from '../support/app.ts'
+import { consoleTests } from '../support/console-tests.ts'
+import { type ConsoleVisitor, consoleVisitor } from '../support/console-visitor.ts'
+import { temporaryDir } from '../support/database.ts'
+import { approved } from '../support/kyb.ts'
+import { pdf } from '../support/lending-documents.ts'
+import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { test } = consoleTests({
+  settings: { LENDING_PLATFORM_ENABLED: 'true' },
+  fill: async ({ app }) => {
+    const borrower = await app.merchant()
+    await approved(app, borrower, await app.superAdmin())
+    return { borrower }
+  },
+})
+
+const label = /^File: Proof of address/
+const megabytes = 8
+
+/** A large document at the field for it. */
+async function large(): Promise<string> {
+  const file = join(temporaryDir(), 'large.pdf')
+  await Bun.write(file, pdf(megabytes * 1_048_576))
+  return file
+}
+
+/** So many bytes a second leave from now on; undefined: as many as can. */
+const throttle = (visitor: ConsoleVisitor, bytes = -1) =>
+  visitor.page.command('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: bytes })
+
+/** To this visitor the minute after which a file has broken off goes by in two seconds. */
+async function inAHurry({ page, reload }: ConsoleVisitor): Promise<void> {
+  const source = `{ const later = setTimeout; globalThis.setTimeout = (what, ms, ...given) => later(what, ms === 60_000 ? 2_000 : ms, ...given) }`
+  await page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  await reload()
+}
+
+const isPartly = `(() => { const part = document.querySelector('.documents progress')?.value ?? 0; return part > 0 && part < 1 })()`
+
+/** The files of documents that the server keeps. */
+function kept(app: TestApp): string[] {
+  const directory = join(app.database.dataDir, 'documents')
+  return existsSync(directory) ? readdirSync(directory) : []
+}
+
+async function application(app: TestApp, token: string): Promise<{ id: string; itemsThere: () => Promise<unknown> }> {
+  const { id } = ok(await app.call('POST', '/lending-application', { token, body: {} }), 201).body
+  return {
+    id,
+    itemsThere: async () => ok(await app.call('GET', `/lending-application/${id}`, { token })).body.documentationCompleted?.items ?? [],
+  }
+}
+
+test('a file that stands still in the middle has broken off after a minute, and goes on with a press', async ({ open, app, data }) => {
+  const { borrower } = data
+  const { id, itemsThere } = await application(app, borrower.token)
+  const before = kept(app).length
+  const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
+  await inAHurry(visitor)
+  await visitor.heading('Application')
+  await visitor.text('0 of ')
+  await throttle(visitor, 1)
+  await visitor.upload(label, [await large()], { role: 'button' })
+  await visitor.until(isPartly, 'a part of it')
+  await visitor.press('Home', { role: 'link' })
+  await visitor.there('Leave while it is being sent?', { role: 'dialog' })
+  await visitor.press('Stay', { role: 'button' })
+  await visitor.text('That did not work')
+  expect(await visitor.axe()).toEqual([])
+  expect(await itemsThere()).toEqual([])
+  // It takes longer than the silence that ends it: slow is not silent.
+  await throttle(visitor, 1_500_000)
+  await visitor.press('Try again', { role: 'button' })
+  await visitor.there('Proof of address is handed in', {})
+  expect(await itemsThere()).toMatchObject([{ status: 'UPLOADED' }])
+  expect(kept(app)).toHaveLength(before + 1)
+})
+
+test('a file that is on its way goes on while one chooses another lender, whose documents are asked for beside it', async ({
+  open,
+  app,
+  data,
+}) => {
+  const { borrower } = data
+  const { id, itemsThere } = await application(app, borrower.token)
+  const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
+  await visitor.heading('Application')
+  await visitor.text('0 of ')
+  await throttle(visitor, 1_000_000)
+  await visitor.upload(label, [await large()], { role: 'button' })
+  await visitor.until(isPartly, 'a part of it')
+  await visitor.fill('Lender', 'Harbor Inventory')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.text('Stock count report')
+  expect(await visitor.page.evaluate(isPartly)).toBe(true)
+  await throttle(visitor)
+  await visitor.there('Proof of address is handed in', {})
+  expect(await itemsThere()).toMatchObject([{ status: 'UPLOADED' }])
+})
+
+test('a file whose connection breaks in the middle is said to have failed, leaves nothing, and goes on with a press', async ({
+  app,
+  url,
+  data,
+}) => {
+  const { borrower } = data
+  const { id, itemsThere } = await application(app, borrower.token)
+  const before = kept(app).length
+  await using between = await breaking(new URL(url).port)
+  await using visitor = await consoleVisitor(between.url, { width: 'phone' })
+  await visitor.go(`s/${borrower.shop.name}/lending/${id}`)
+  await visitor.signIn(borrower)
+  await visitor.heading('Application')
+  await visitor.text('0 of ')
+  // The browser tries it again by itself, once for each connection that it has.
+  await throttle(visitor, 4_000_000)
+  await visitor.upload(label, [await large()], { role: 'button' })
+  await visitor.until(isPartly, 'a part of it')
+  visitor.expects(/PUT \/lending-application\/\S+ net::/)
+  await visitor.text('That did not work')
+  expect(between.passed()).toBeGreaterThan(1_000_000)
+  // The server puts away what had come of it once it has seen the end.
+  for (let wait = 0; wait < 300 && kept(app).length > before; wait++) await Bun.sleep(100)
+  expect([await itemsThere(), kept(app).length]).toEqual([[], before])
+  between.mend()
+  await throttle(visitor)
+  await visitor.press('Try again', { role: 'button' })
+  await visitor.there('Proof of address is handed in', {})
+  expect(await itemsThere()).toMatchObject([{ status: 'UPLOADED' }])
+  expect(kept(app)).toHaveLength(before + 1)
+  expect(visitor.complaints()).toEqual([])
+})
+
+/** What lies between a browser and the server, and breaks each connection by which more than four megabytes were sent, until it is mended. */
+async function breaking(port: string) {
+  let [isBroken, most] = [true, 0]
+  const server = createServer((browser) => {
+    const souk = connect(Number(port), '127.0.0.1')
+    let passed = 0
+    browser.on('data', (bytes) => {
+      passed += bytes.length
+      most = Math.max(most, passed)
+      if (isBroken && passed > 4_000_000) {
+        browser.destroy()
+        souk.destroy()
+      } else souk.write(bytes)
+    })
+    souk.on('data', (bytes) => browser.write(bytes))
+    for (const [one, other] of [
+      [browser, souk],
+      [souk, browser],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    passed: () => most,
+    mend() {
+      isBroken = false
+    },
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}

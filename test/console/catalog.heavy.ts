@@ -1,0 +1,541 @@
+/** Products, stock, imports, pictures and collections at the console, in a real browser. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { shopIn, usd } from '../support/catalog.ts'
+import { consoleTests } from '../support/console-tests.ts'
+import type { ConsoleVisitor } from '../support/console-visitor.ts'
+import { temporaryDir } from '../support/database.ts'
+import { drawn } from '../support/pictures.ts'
+import { ok } from '../support/selling.ts'
+import { invited, staffOf } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
+import { hearsNothing } from '../support/unheard.ts'
+import { untilThere } from '../support/visit.ts'
+
+setDefaultTimeout(longTestMs)
+
+/** As much as a field takes: markup, an override of the direction, a word without an end. */
+const hostile = `\u202e<img src=x onerror=alert(1)><script>alert(1)</script>"'&{{x}}${'W'.repeat(150)}`
+const html = `<h1 onclick="alert(1)">Bold</h1><p>${'W'.repeat(400)}</p><img src="https://other.example/x.png" alt="far"><a href="https://other.example/">out</a>`
+
+const { test } = consoleTests({
+  fill: async ({ shop }) => {
+    const sizes = ['S', 'M', 'L']
+    const shirt = await shop.add({
+      title: 'Shirt',
+      vendor: 'Mill',
+      options: [{ name: 'Size', values: sizes }],
+      variants: sizes.map((size) => ({ optionValues: [size], sku: `SH-${size}`, price: usd(6_800), onHand: 5 })),
+    })
+    const mug = await shop.add({ title: 'Mug', variants: [{ price: usd(1_200), onHand: 3, lowStockAt: 3 }] })
+    const odd = await shop.add({
+      title: hostile,
+      descriptionHtml: html,
+      vendor: hostile,
+      type: hostile,
+      tags: [hostile],
+      options: [{ name: hostile, values: [hostile, 'x'] }],
+      variants: [hostile, 'x'].map((value) => ({ optionValues: [value], sku: hostile, price: usd(1), onHand: 1, lowStockAt: 2 })),
+      images: [{ url: 'https://other.example/picture.png', alt: hostile }],
+      seo: { title: hostile, description: hostile },
+    })
+    const shelf = ok(await shop.post('/collection-v2', { title: hostile, descriptionHtml: html })).body
+    ok(await shop.put(`/collection-v2/${shelf.id}/products`, { productIds: [shirt.id, mug.id, odd.id] }))
+    return { shirt, mug, odd, shelf: shelf as { id: string } }
+  },
+})
+
+/** Takes a handle with the pointer and lets go so many pixels below. */
+async function drag(visitor: ConsoleVisitor, name: string, by: number): Promise<void> {
+  const at = (await visitor.page.evaluate(`(() => {
+    const handle = document.querySelector(${JSON.stringify(`[aria-label="${name}"]`)})
+    handle.scrollIntoView({ block: 'center', behavior: 'instant' })
+    const { x, y, width, height } = handle.getBoundingClientRect()
+    return { x: x + width / 2, y: y + height / 2 }
+  })()`)) as { x: number; y: number }
+  const mouse = (type: string, y: number) =>
+    visitor.page.command('Input.dispatchMouseEvent', {
+      type,
+      x: at.x,
+      y,
+      button: 'left',
+      buttons: type === 'mouseReleased' ? 0 : 1,
+      clickCount: 1,
+    })
+  await mouse('mousePressed', at.y)
+  await mouse('mouseMoved', at.y + by / 2)
+  await mouse('mouseMoved', at.y + by)
+  await mouse('mouseReleased', at.y + by)
+}
+
+test('a product with sizes is made by the keyboard alone', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products` })
+  await visitor.heading('Products')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('New product', { role: 'link' })
+  await visitor.heading('New product')
+  await visitor.keyFill('Title', 'Linen trousers')
+  await visitor.keyFill('Description (HTML)', '<p>Cool in <b>summer</b></p>')
+  await visitor.keyPress('Preview', { role: 'button' })
+  await visitor.there('Preview', { role: 'region' })
+  await visitor.keyPress('Add an option', { role: 'button' })
+  await visitor.keyFill('Name of the option', 'Size')
+  await visitor.tabTo('New value: Size')
+  for (const size of ['S', 'M', 'L']) {
+    await visitor.type(size)
+    await visitor.key('Enter')
+  }
+  await visitor.there('L', { role: 'heading' })
+  await visitor.type('M')
+  await visitor.key('Enter')
+  await visitor.text('M is one of its values already.')
+  await visitor.keyFill('Value', '49,50')
+  await visitor.keyPress('Set for all')
+  expect(await visitor.value('Price (USD)', { within: 'M' })).toBe('49,50')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('Create product')
+  await visitor.heading('Linen trousers')
+  const { data } = ok(await shop.get('/product-v2?q=trousers')).body
+  expect(data).toMatchObject([
+    {
+      status: 'DRAFT',
+      descriptionHtml: '<p>Cool in <b>summer</b></p>',
+      options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
+      variants: ['S', 'M', 'L'].map((size) => ({ optionValues: [size], price: usd(4_950), trackInventory: true })),
+    },
+  ])
+})
+
+test('what is wrong is told by its field, and a refusal of souk is shown as it comes', async ({ open, shop, data }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.mug.id}`, width: 'phone', scheme: 'dark' })
+  await visitor.heading('Mug')
+  await visitor.fill('Price (USD)', '1.234')
+  await visitor.press('Save')
+  await visitor.text('Not an amount of USD')
+  await visitor.text('1 field is to be put right: it is marked below.')
+  await visitor.fill('Price (USD)', '13')
+  await visitor.fill('Handle', 'shirt')
+  visitor.expects(`PATCH /product-v2/${data.mug.id} 409`)
+  await visitor.press('Save')
+  await visitor.text('Handle: another product of the shop has it')
+  expect(await visitor.value('Price (USD)')).toBe('13')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.fill('Handle', 'mug')
+  await visitor.press('Save')
+  await visitor.text('Saved')
+  expect(ok(await shop.get(`/product-v2/${data.mug.id}`)).body.variants[0].price).toEqual(usd(1_300))
+})
+
+test('two people at once: the second sees what differs, and decides', async ({ open, shop, data }) => {
+  const path = `/product-v2/${data.shirt.id}`
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.shirt.id}` })
+  await visitor.heading('Shirt')
+  await visitor.fill('Vendor', 'Loom')
+  await visitor.fill('Price (USD)', '70', { within: 'M' })
+  ok(await shop.patch(path, { vendor: 'Weaver', type: 'Clothing' }))
+  visitor.expects(`PATCH ${path} 412`)
+  await visitor.press('Save')
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.text('Vendor Loom Weaver')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Save mine over it')
+  await visitor.text('Saved')
+  const saved = ok(await shop.get(path)).body
+  // What they changed, and this one did not touch, stays.
+  expect([saved.vendor, saved.type, saved.variants[1].price]).toEqual(['Loom', 'Clothing', usd(7_000)])
+
+  await visitor.fill('Vendor', 'Mine')
+  ok(await shop.patch(path, { vendor: 'Theirs' }))
+  await visitor.press('Save')
+  await visitor.press('Show what is there now')
+  await visitor.until(`[...document.querySelectorAll('input')].some((one) => one.value === 'Theirs')`, 'what is there now')
+  expect(ok(await shop.get(path)).body.vendor).toBe('Theirs')
+})
+
+test('a variant is removed with its value, after a warning; one that is promised to an order stays', async ({ open, shop, data }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.shirt.id}` })
+  await visitor.heading('Shirt')
+  await visitor.press('Remove L', { within: 'Size' })
+  await visitor.text('1 variant is removed when you save')
+  await visitor.press('Save')
+  await visitor.there('Remove 1 variant?', { role: 'dialog' })
+  await visitor.press('Cancel')
+  expect(ok(await shop.get(`/product-v2/${data.shirt.id}`)).body.variants.length).toBe(3)
+  await visitor.press('Save')
+  await visitor.press('Remove and save')
+  await visitor.text('Saved')
+  expect(ok(await shop.get(`/product-v2/${data.shirt.id}`)).body).toMatchObject({
+    options: [{ values: ['S', 'M'] }],
+    variants: [{ sku: 'SH-S' }, { sku: 'SH-M' }],
+  })
+})
+
+test('all variants are replaced at once, and one that was removed may be kept after all', async ({ open, shop }) => {
+  const sized = {
+    options: [{ name: 'Size', values: ['S', 'M'] }],
+    variants: ['S', 'M'].map((size) => ({ optionValues: [size], price: usd(900) })),
+  }
+  const cap = await shop.add({ title: 'Cap', ...sized })
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${cap.id}` })
+  await visitor.heading('Cap')
+  await visitor.fill('New value: Size', 'L')
+  await visitor.press('Add', { within: 'Size' })
+  // Enter in the field for all sets all, and sends nothing.
+  await visitor.fill('Value', '12')
+  await visitor.key('Enter')
+  expect(await visitor.value('Price (USD)', { within: 'L' })).toBe('12')
+  await visitor.press('Remove S', { within: 'Size' })
+  await visitor.press('Remove M', { within: 'Size' })
+  await visitor.text('2 variants are removed when you save')
+  await visitor.press('Keep M')
+  await visitor.text('1 variant is removed when you save')
+  await visitor.press('Remove M', { within: 'Size' })
+  await visitor.press('Save')
+  await visitor.press('Remove and save')
+  await visitor.text('Saved')
+  const saved = ok(await shop.get(`/product-v2/${cap.id}`)).body
+  expect([saved.options[0].values, saved.variants.map(({ title, price }: { title: string; price: object }) => [title, price])]).toEqual([
+    ['L'],
+    [['L', usd(1_200)]],
+  ])
+  expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(true)
+})
+
+test('a text that is too long says where it was cut', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/new` })
+  await visitor.heading('New product')
+  await visitor.tabTo('Title')
+  await visitor.page.evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text', 'x'.repeat(300))
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+  }`)
+  await visitor.type('x'.repeat(300))
+  await visitor.text('It was cut: 255 characters at most.')
+  await visitor.key('Backspace')
+  await visitor.gone('It was cut')
+})
+
+test('a product is archived, and comes back by what undoes it', async ({ open, shop }) => {
+  const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(100) }] })
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${lamp.id}` })
+  await visitor.heading('Lamp')
+  await visitor.press('Archive')
+  await visitor.text('Archived: it is not in the shop any more')
+  expect(ok(await shop.get(`/product-v2/${lamp.id}`)).body.status).toBe('ARCHIVED')
+  await visitor.press('Undo')
+  await visitor.there('Archive', { role: 'button' })
+  expect(ok(await shop.get(`/product-v2/${lamp.id}`)).body.status).toBe('ACTIVE')
+})
+
+test('several are archived one after the other, and what failed is told and stays chosen', async ({ open, app, shop }) => {
+  const made = []
+  for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
+  const manager = await staffOf(app, shop, 'MANAGER')
+  const visitor = await open({ as: manager, at: `s/${shop.shop.name}/products?q=bulk` })
+  await hearsNothing(visitor)
+  await visitor.text('3 found')
+  await visitor.press('All on this page')
+  await visitor.press('Archive')
+  await visitor.text('3 products are now: Archived')
+  expect(ok(await shop.get('/product-v2?q=bulk&status=ARCHIVED')).body.total).toBe(3)
+  await visitor.press('Undo')
+  await visitor.until(`document.querySelectorAll('td .state.good').length === 3`, 'three that are active')
+  await visitor.press('Choose Bulk one')
+  await visitor.press('Choose Bulk two')
+  await visitor.text('2 chosen')
+  // Their role is taken away in the middle.
+  ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: shop.token, body: { role: 'READ_ONLY' } }))
+  visitor.expects(/^PATCH \/product-v2\/prod_\w+ 403$/)
+  await visitor.press('Make drafts')
+  await visitor.text('2 products were not changed; they are still chosen.')
+  expect(ok(await shop.get('/product-v2?q=bulk&status=DRAFT')).body.total).toBe(0)
+})
+
+/** In the page: the next changes wait until `letGo` is called. */
+const heldBack = `{
+  const { promise, resolve } = Promise.withResolvers()
+  const before = globalThis.fetch
+  globalThis.letGo = resolve
+  globalThis.fetch = async (request, ...more) => {
+    if (request.method === 'PATCH') await promise
+    return before(request, ...more)
+  }
+}`
+
+test('what is done to several goes on over the pages of the list, and is told wherever one is by then', async ({ open, shop }) => {
+  const made = []
+  for (const title of ['Many one', 'Many two', 'Many three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products?q=many` })
+  await visitor.press('Choose Many one')
+  await visitor.press('Make active')
+  await visitor.text('It is that already: Active')
+  await visitor.press('Choose Many one')
+  await visitor.press('Choose Many two')
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Archive')
+  await visitor.text('0 of 2…')
+  await visitor.press('Choose Many three')
+  await visitor.fill('Status', 'Active')
+  await visitor.until(`location.search.includes('status=ACTIVE')`, 'another list')
+  await visitor.text('0 of 2…')
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('2 products are now: Archived')
+  // What was ticked meanwhile is still chosen.
+  await visitor.text('1 chosen')
+
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Make drafts')
+  await visitor.text('0 of 1…')
+  await visitor.press('Customers', { role: 'link' })
+  await visitor.heading('Customers')
+  visitor.expects(`PATCH /product-v2/${made[2]?.id} net::ERR_INTERNET_DISCONNECTED`)
+  await visitor.offline(true)
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('“Many three” was not changed')
+  await visitor.offline(false)
+})
+
+test('what is done to several is done, and undone, in the shop that it was begun in', async ({ open, app, shop }) => {
+  const [one, two] = [await shop.add({ title: 'Moved one' }), await shop.add({ title: 'Moved two' })]
+  const other = await shopIn(app)
+  const both = await staffOf(app, shop, 'MANAGER')
+  const { token } = await invited(app, other, 'MANAGER', both.email)
+  ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
+  const visitor = await open({ as: both, at: `s/${shop.shop.name}/products?q=moved` })
+  const elsewhere = async () => {
+    await visitor.page.evaluate(`history.pushState(null, '', '/console/s/${other.shop.name}/products')`)
+    await visitor.page.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`)
+    await visitor.text('No products yet')
+  }
+  await visitor.press('All on this page')
+  await visitor.page.evaluate(heldBack)
+  await visitor.press('Archive')
+  await visitor.text('0 of 2…')
+  await elsewhere()
+  await visitor.page.evaluate('letGo()')
+  await visitor.text('2 products are now: Archived')
+  const statuses = () => Promise.all([one, two].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
+  expect(await statuses()).toEqual(['ARCHIVED', 'ARCHIVED'])
+  await visitor.press('Undo')
+  await untilThere(async () => !(await statuses()).includes('ARCHIVED'))
+  expect(await statuses()).toEqual(['ACTIVE', 'ACTIVE'])
+})
+
+test('stock is counted on a phone, moves while one looks, and has its history', async ({ open, shop, data }) => {
+  const [variant] = data.mug.variants
+  const at = `s/${shop.shop.name}/products/${data.mug.id}/variants/${variant?.id}/stock`
+  const visitor = await open({ as: shop, at, width: 'phone' })
+  await visitor.heading('Stock')
+  await visitor.text('Nothing was changed by hand yet')
+  await visitor.keyFill('How many are there?', '٧')
+  await visitor.keyFill('Reason (optional)', 'Counted after the fair')
+  await visitor.key('Enter')
+  await visitor.text('There are 7 now')
+  await visitor.text('Counted after the fair')
+  await visitor.fill('What happened?', 'There are fewer')
+  await visitor.fill('How many?', '2')
+  await visitor.press('Change the stock', { role: 'button' })
+  await visitor.text('There are 5 now')
+  await visitor.press('Undo')
+  await visitor.text('undone')
+  expect(await visitor.axe()).toEqual([])
+  // Somebody else, meanwhile.
+  ok(await shop.count(data.mug.id, variant?.id ?? '', { delta: -6 }))
+  await visitor.until(`document.querySelector('.facts strong')?.textContent === '1'`, 'what is there by now')
+  visitor.expects(/^POST \/product-v2\/.*\/stock 409$/)
+  await visitor.fill('How many?', '9')
+  await visitor.press('Change the stock', { role: 'button' })
+  await visitor.text('The stock falls below zero only where backorder is allowed')
+  // What was typed is not lost by a press: it is asked about.
+  await visitor.press('Menu')
+  await visitor.press('Low stock', { role: 'link' })
+  await visitor.press('Leave')
+  await visitor.heading('Low stock')
+  await visitor.there(/^Mug/, { role: 'link' })
+  expect(await visitor.axe()).toEqual([])
+})
+
+const csv = (rows: readonly string[]) => ['Handle,Title,Variant Price,Variant Inventory Qty', ...rows].join('\n')
+test('a file is checked, then brought in, with what was refused by row', async ({ open, shop }) => {
+  const file = join(temporaryDir(), 'products.csv')
+  writeFileSync(file, csv(['kettle,Kettle,12.50,3', 'pan,Pan,much,1', '"=x","=cmd",1,1']))
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/import` })
+  await visitor.heading('Import products')
+  await visitor.upload(/^CSV file/, [file])
+  await visitor.press('Check the file')
+  await visitor.there('What would happen', { role: 'region' })
+  await visitor.text('Variant Price')
+  expect(await visitor.axe()).toEqual([])
+  expect(ok(await shop.get('/product-v2?q=kettle')).body.total).toBe(0)
+  await visitor.press(/^Import \d products?$/)
+  await visitor.there('What happened', { role: 'region' })
+  expect(ok(await shop.get('/product-v2?q=kettle')).body.total).toBe(1)
+  await visitor.press('See the products')
+  await visitor.there(/Kettle/, { role: 'link' })
+})
+
+test('an import without a network says so, and goes on when there is one', async ({ open, shop }) => {
+  const file = join(temporaryDir(), 'products.csv')
+  writeFileSync(file, csv(['teapot,Teapot,12.50,3']))
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/import`, width: 'phone' })
+  await visitor.heading('Import products')
+  await visitor.upload(/^CSV file/, [file])
+  await visitor.press('Check the file')
+  await visitor.there('What would happen', { role: 'region' })
+  visitor.expects(/ERR_INTERNET_DISCONNECTED/)
+  await visitor.offline(true)
+  await visitor.press(/^Import \d products?$/)
+  await visitor.text('souk did not answer')
+  await visitor.offline(false)
+  await visitor.press('Check the file')
+  await visitor.press(/^Import \d products?$/)
+  await visitor.there('What happened', { role: 'region' })
+  expect(await visitor.axe()).toEqual([])
+  expect(ok(await shop.get('/product-v2?q=teapot')).body.total).toBe(1)
+})
+
+test('pictures are handed in, shown by a product in an order of its own, and kept while it shows them', async ({ open, shop, data }) => {
+  const folder = temporaryDir()
+  const files = [1, 2].map((seed) => join(folder, `${seed}.png`))
+  for (const [at, file] of files.entries()) writeFileSync(file, drawn(64, 48, at + 1))
+  const broken = join(folder, 'broken.png')
+  writeFileSync(broken, 'no picture')
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.mug.id}` })
+  await visitor.heading('Mug')
+  visitor.expects('POST /media 415')
+  await visitor.upload(/^Add pictures/, [...files, broken])
+  await visitor.until(`document.querySelectorAll('.ordered img').length === 2`, 'two pictures')
+  await visitor.there(/^Remove: broken/, { role: 'button' })
+  await visitor.press(/^Remove: broken/)
+  await visitor.tabTo('Move Picture 2')
+  await visitor.key('ArrowLeft')
+  await visitor.text('is number 1 of 2 now')
+  await visitor.upload(/^Add pictures/, files.slice(0, 1))
+  await visitor.there('1.png is among its pictures already.', {})
+  expect(await visitor.axe()).toEqual([])
+  await visitor.fill('What it shows', 'A mug')
+  await visitor.fill('Picture', 'A mug')
+  await visitor.press('Save')
+  await visitor.text('Saved')
+  const { images, variants } = ok(await shop.get(`/product-v2/${data.mug.id}`)).body
+  expect(images.map(({ alt }: { alt: string | null }) => alt)).toEqual(['A mug', null])
+  expect(variants[0].imageId).toBe(images[0].id)
+
+  await visitor.go(`s/${shop.shop.name}/pictures`)
+  await visitor.heading('Pictures')
+  await visitor.until(`document.querySelectorAll('.gallery img').length === 2`, 'two pictures')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.upload(/^Hand in pictures/, files.slice(1))
+  await visitor.there('2.png is here already: nothing was added.', {})
+  expect(await visitor.page.evaluate(`document.querySelectorAll('.gallery img').length`)).toBe(2)
+  visitor.expects(/^DELETE \/media\/\w+ 409$/)
+  await visitor.press(/^Delete the picture of/)
+  await visitor.press('Delete')
+  await visitor.text(`A product shows this picture, ${data.mug.id}`)
+})
+
+test('a collection is put into order by the keyboard', async ({ open, shop, data }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/collections/new` })
+  await visitor.heading('New collection')
+  await visitor.keyFill('Title', 'Table')
+  await visitor.keyFill('Add products', 'mug')
+  const isFound = `document.querySelectorAll('[role=option]').length === 1`
+  await visitor.until(isFound, 'one product')
+  await visitor.key('Enter')
+  await visitor.key('Control+a')
+  await visitor.type('shirt')
+  await visitor.until(`${isFound} && document.querySelector('[role=option]').innerText.startsWith('Shirt')`, 'another product')
+  await visitor.key('Enter')
+  await visitor.key('Escape')
+  await visitor.keyPress('Move Shirt', { key: 'ArrowUp' })
+  await visitor.text('Shirt is number 1 of 2 now')
+  await visitor.keyboardAt('Move Shirt')
+  // And back by dragging, and again.
+  for (const [name, order] of [
+    ['Move Shirt', ['Mug', 'Shirt']],
+    ['Move Shirt', ['Shirt', 'Mug']],
+  ] as const) {
+    await drag(visitor, name, order[0] === 'Mug' ? 60 : -60)
+    await visitor.until(
+      `[...document.querySelectorAll('.ordered .cut')].map((one) => one.innerText).join() === '${order.join()}'`,
+      order.join(),
+    )
+  }
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('Create collection')
+  await visitor.heading('Table')
+  const id = (await visitor.path()).split('/').at(-1) ?? ''
+  expect(ok(await shop.get(`/collection-v2/${id}`)).body.productIds).toEqual([data.shirt.id, data.mug.id])
+  // A place by its number, and a conflict.
+  ok(await shop.patch(`/collection-v2/${id}`, { title: 'Tables' }))
+  await visitor.fill('Place of Shirt', '2')
+  await visitor.key('Enter')
+  visitor.expects(`PUT /collection-v2/${id}/products 412`)
+  await visitor.press('Save')
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.press('Save mine over it')
+  await visitor.text('Saved')
+  const now = ok(await shop.get(`/collection-v2/${id}`)).body
+  expect([now.title, now.productIds]).toEqual(['Tables', [data.mug.id, data.shirt.id]])
+  await visitor.press('Delete')
+  await visitor.press('Delete', { within: 'Delete this collection?' })
+  await visitor.heading('Collections')
+  expect((await shop.get(`/collection-v2/${id}`)).status).toBe(404)
+})
+
+test('whoever may only read sees everything, and nothing to change it', async ({ open, app, shop, data }) => {
+  const reader = await staffOf(app, shop, 'READ_ONLY')
+  const visitor = await open({ as: reader, at: `s/${shop.shop.name}/products/${data.shirt.id}` })
+  await visitor.heading('Shirt')
+  expect(await visitor.all('textbox')).toEqual([])
+  expect(await visitor.has('Save')).toBe(false)
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('S', { role: 'link' })
+  await visitor.heading('Stock')
+  expect(await visitor.has('Change the stock')).toBe(false)
+  await visitor.back()
+  await visitor.heading('Shirt')
+  await visitor.go(`s/${shop.shop.name}/products/new`)
+  await visitor.text('This is not for your role')
+  await visitor.go(`s/${shop.shop.name}/collections/${data.shelf.id}`)
+  await visitor.there('Products', { role: 'region' })
+  expect(await visitor.axe()).toEqual([])
+  visitor.expects(/^GET \/collection-v2\/new 4\d\d$/)
+  await visitor.go(`s/${shop.shop.name}/collections/new`)
+  await visitor.there(/That did not work/, {})
+  expect(await visitor.has('Create')).toBe(false)
+  await visitor.go(`s/${shop.shop.name}/pictures`)
+  await visitor.heading('Pictures')
+  expect([await visitor.has('Hand in pictures'), await visitor.has('Download as CSV')]).toEqual([false, false])
+  expect((await visitor.all('button')).filter((name) => name.startsWith('Delete the picture'))).toEqual([])
+})
+
+test('what people wrote bursts no page, runs nowhere, and asks nobody else', async ({ open, shop, data }) => {
+  const name = shop.shop.name
+  const [variant] = data.odd.variants
+  for (const width of ['desk', 'phone'] as const) {
+    const visitor = await open({ as: shop, at: `s/${name}/products`, width, language: width === 'phone' ? 'ar' : 'en' })
+    const paths = [
+      `s/${name}/products`,
+      `s/${name}/products/${data.odd.id}`,
+      `s/${name}/products/${data.odd.id}/variants/${variant?.id}/stock`,
+      `s/${name}/products/low-stock`,
+      `s/${name}/collections`,
+      `s/${name}/collections/${data.shelf.id}`,
+    ]
+    // What is narrow bursts first: at a desk the two fullest are enough.
+    for (const path of width === 'phone' ? paths : paths.slice(0, 2)) {
+      await visitor.go(path)
+      await visitor.until(
+        `location.pathname.endsWith('${path}') && document.querySelector('main h1') && !document.querySelector('.skeleton')`,
+        path,
+      )
+      await visitor.settled()
+      for (const preview of await visitor.all('button'))
+        if (/^(Preview|معاينة)$/.test(preview)) await visitor.press(preview, { role: 'button' })
+      expect([path, await visitor.axe()]).toEqual([path, []])
+    }
+  }
+})

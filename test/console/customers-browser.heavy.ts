@@ -1,0 +1,262 @@
+/** Customers and their gift cards at the console, in a real browser. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { usd } from '../support/catalog.ts'
+import { consoleTests } from '../support/console-tests.ts'
+import { temporaryDir } from '../support/database.ts'
+import { type Selling, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const evil = 'A\u202e "><img src=x onerror=alert(1)> <b>bold</b> '
+const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
+
+const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 1_000 }) }) })
+const at = ({ shop }: Selling, rest: string) => `s/${shop.name}/${rest}`
+const post = async (selling: Selling, path: string, body: unknown) => {
+  const { status, body: made } = await selling.post(path, body)
+  if (status !== 201) throw new Error(`${path} ${status} ${JSON.stringify(made)}`)
+  return made
+}
+
+test('a customer is made and found by the keyboard alone, and an address that is taken is refused in souk’s words', async ({
+  open,
+  data: { selling },
+}) => {
+  const visitor = await open({ as: selling, at: at(selling, 'customers') })
+  await visitor.heading('Customers')
+  await visitor.keyPress('New customer', { role: 'link' })
+  await visitor.there('New customer', { role: 'dialog' })
+  await visitor.keyboardAt(/^E-mail/)
+  await visitor.type('sara@example.com')
+  await visitor.keyFill('Name', 'Sara Bat')
+  await visitor.keyPress('Create', { role: 'button' })
+  await visitor.heading('Sara Bat')
+  await visitor.text('not proven')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.back()
+  await visitor.heading('Customers')
+  await visitor.keyFill('Name, e-mail or id', 'sara ba')
+  await visitor.there('Sara Bat', { role: 'link' })
+  await visitor.until("location.search === '?q=sara+ba'", 'the search in the address')
+  await visitor.press('New customer', { role: 'link' })
+  await visitor.fill(/^E-mail/, 'SARA@example.com', { within: 'New customer' })
+  visitor.expects('POST /customer 409')
+  await visitor.press('Create', { within: 'New customer' })
+  await visitor.text('That did not work')
+  await visitor.press('Close', { within: 'New customer' })
+  await visitor.press('Leave', { role: 'button' })
+  await visitor.gone('Nobody is sent a mail')
+})
+
+test('somebody is erased on a phone once their address was typed, and not while an order of theirs is open', async ({
+  open,
+  data: { selling },
+}) => {
+  const order = await selling.bought({ quantity: 1 })
+  const { id } = await post(selling, '/customer', { email: order.email, name: long(200) })
+  const { id: free } = await post(selling, '/customer', { email: 'gone@example.com', name: 'Gone Soon', phone: '+976 1' })
+  const visitor = await open({ as: selling, at: at(selling, `customers/${id}?erase=1`), width: 'phone', scheme: 'dark' })
+  await visitor.there('Erase this customer?', { role: 'dialog' })
+  await visitor.keyFill('Type their e-mail address to confirm', 'other@example.com')
+  await visitor.keyPress('Erase for good', { role: 'button' })
+  await visitor.text('That is not their e-mail address')
+  await visitor.fill(/^Type their/, order.email)
+  visitor.expects(`POST /customer/${id}/erase 409`)
+  await visitor.press('Erase for good', { role: 'button' })
+  await visitor.text('Send, cancel or settle first what is open, then erase.')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.go(at(selling, `customers/${free}`))
+  await visitor.heading('Gone Soon')
+  await visitor.press('Erase', { role: 'link' })
+  await visitor.fill(/^Type their/, 'gone@example.com')
+  await visitor.press('Erase for good', { role: 'button' })
+  await visitor.heading('Erased')
+  await visitor.gone('+976 1')
+  expect((await selling.get(`/customer/${free}`)).body).toMatchObject({ name: '', phone: null, erasedAt: expect.any(String) })
+})
+
+test('addresses are shown whatever they hold, and one is added', async ({ open, data: { selling } }) => {
+  const { id } = await post(selling, '/customer', { email: 'book@example.com', name: 'Book' })
+  const address = { name: long(200), line1: long(200), city: long(100), countryCode: 'MN' }
+  await post(selling, `/customer/${id}/addresses`, address)
+  const visitor = await open({ as: selling, at: at(selling, `customers/${id}`), language: 'ar', width: 'phone' })
+  await visitor.heading('Book')
+  await visitor.until("document.querySelectorAll('address').length === 1", 'an address')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('إضافة', { role: 'button' })
+  await visitor.until("document.querySelector('dialog') !== null", 'the form')
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('another address of the book is made the default, and a window over a page of the list leaves one on it', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/customer', { email: 'moved@example.com', name: 'Moved House' })
+  const address = { name: 'Moved House', city: 'Ulaanbaatar', countryCode: 'MN' }
+  await post(selling, `/customer/${id}/addresses`, { ...address, line1: 'Old 1', isDefaultShipping: true })
+  const { id: next } = await post(selling, `/customer/${id}/addresses`, { ...address, line1: 'New 2' })
+  const visitor = await open({ as: selling, at: at(selling, `customers/${id}`) })
+  await visitor.press('Make it: Default for parcels', { role: 'button', within: /New 2/ })
+  await visitor.there('Make it: Default for parcels', { role: 'button', within: /Old 1/ })
+  expect((await selling.get(`/addresses/${next}`)).body).toMatchObject({ isDefaultShipping: true })
+  await visitor.go(`${at(selling, 'customers')}?page=2`)
+  await visitor.press('New customer', { role: 'link' })
+  await visitor.there('New customer', { role: 'dialog' })
+  await visitor.press('Close', { within: 'New customer' })
+  await visitor.until(`location.search === '?page=2'`, 'the page that it was opened on')
+})
+
+test('customers are imported: first what would happen, then it, with every row that was refused', async ({ open, data: { selling } }) => {
+  const file = join(temporaryDir(), 'customers.csv')
+  writeFileSync(
+    file,
+    'First Name,Last Name,Email,Accepts Email Marketing\r\nAmar,One,amar@example.com,yes\r\nBad,Two,not an address,no\r\n=cmd,Three,three@example.com,no\r\n',
+  )
+  const visitor = await open({ as: selling, at: at(selling, 'customers/import') })
+  await visitor.heading('Import customers')
+  await visitor.upload(/^CSV file/, [file])
+  await visitor.press('Check the file')
+  await visitor.there('What would happen', { role: 'region' })
+  await visitor.there('What was wrong', { role: 'region' })
+  expect((await selling.get('/customer?email=amar@example.com')).body.total).toBe(0)
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Import 2 customers')
+  await visitor.there('What happened', { role: 'region' })
+  expect((await selling.get('/customer?email=amar@example.com')).body.data).toMatchObject([{ name: 'Amar One', acceptsMarketing: true }])
+})
+
+test('a gift card is issued by the keyboard on a phone, its code shown this once', async ({ open, data: { selling } }) => {
+  const { id: customerId } = await post(selling, '/customer', { email: 'gift@example.com', name: 'Gift Taker' })
+  const visitor = await open({ as: selling, at: at(selling, 'gift-cards'), width: 'phone' })
+  await visitor.heading('Gift cards')
+  await visitor.keyPress('Issue a card', { role: 'link' })
+  await visitor.there('Issue a card', { role: 'dialog' })
+  await visitor.type('0')
+  await visitor.keyPress('Issue', { role: 'button' })
+  await visitor.text('Not an amount of USD above 0')
+  await visitor.keyFill(/^Amount/, '12.34', { back: true })
+  await visitor.tabTo('For')
+  await visitor.type('gift ta')
+  await visitor.there(/Gift Taker/, { role: 'option' })
+  await visitor.key('Enter')
+  await visitor.there(/Remove: Gift Taker/, { role: 'button' })
+  await visitor.keyFill('Note', long(500))
+  await visitor.keyPress('Issue', { role: 'button' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+  const [card] = (await selling.get(`/giftcard?customerId=${customerId}`)).body.data
+  expect(card).toMatchObject({ balance: usd(1_234), customerId, note: long(500).trim() })
+  await visitor.until(`document.querySelector('.code-once').textContent.endsWith('${card.last4}')`, 'the code')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.key('Escape')
+  await visitor.there('Do you have it?', { role: 'dialog' })
+  await visitor.press('Stay')
+  await visitor.there('The card is issued', { role: 'dialog' })
+  await visitor.press('I have it')
+  await visitor.gone('This is the only time')
+  expect(await visitor.axe()).toEqual([])
+})
+
+/** In the page, before its scripts: who a customer is comes when `letGo` is called; and no clipboard, as without a secure context. */
+const heldBack = `{
+  const { promise, resolve } = Promise.withResolvers()
+  const before = window.fetch
+  window.letGo = resolve
+  window.fetch = async (request, ...more) => {
+    if (request.method === 'GET' && /\\/customer\\/cus/.test(request.url)) await promise
+    return before(request, ...more)
+  }
+  Object.defineProperty(navigator, 'clipboard', { value: undefined })
+  window.takes = true
+  document.execCommand = () => ((window.taken = document.activeElement.value), window.takes)
+}`
+
+test('a card that is issued from a customer’s page is theirs from the first moment on, and its code is copied without a secure context', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/customer', { email: 'theirs@example.com', name: 'Whose It Is' })
+  const visitor = await open({ as: selling, at: at(selling, 'gift-cards') })
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: heldBack })
+  await visitor.go(`${at(selling, 'gift-cards')}?new=1&customer=${id}`)
+  await visitor.there(`Remove: ${id}`, { role: 'button' })
+  await visitor.fill(/^Amount/, '5')
+  await visitor.press('Issue', { role: 'button' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+  const { data } = (await selling.get(`/giftcard?customerId=${id}`)).body
+  expect(data).toMatchObject([{ balance: usd(500) }])
+  await visitor.press('Copy: Code', { role: 'button' })
+  await visitor.text('Copied')
+  expect(await visitor.page.evaluate('window.taken.slice(-4)')).toBe(data[0].last4)
+  await visitor.page.evaluate('window.takes = false')
+  await visitor.press('Copy: Code', { role: 'button' })
+  await visitor.text('The browser copies nothing')
+  await visitor.page.evaluate('letGo()')
+})
+
+test('a card is disabled after a question and enabled again, and what somebody else wrote meanwhile is shown', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id, last4 } = await post(selling, '/giftcard', { amount: usd(5_000), note: 'First' })
+  const visitor = await open({ as: selling, at: at(selling, `gift-cards/${id}`) })
+  await visitor.heading(`Gift card …${last4}`)
+  await visitor.keyPress('Disable', { role: 'button' })
+  await visitor.there('Disable this card?', { role: 'dialog' })
+  await visitor.press('Disable', { within: 'Disable this card?' })
+  await visitor.text('The card is disabled')
+  await visitor.press('Undo')
+  await visitor.text('Can be used')
+  expect((await selling.get(`/giftcard/${id}`)).body.status).toBe('ACTIVE')
+  await visitor.fill('Note', 'Mine')
+  await selling.patch(`/giftcard/${id}`, { note: 'Theirs' })
+  visitor.expects(`PATCH /giftcard/${id} 412`)
+  await visitor.press('Save')
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.there(/Theirs/, { role: 'cell' })
+  await visitor.press('Save mine over it')
+  await visitor.text('Saved')
+  expect((await selling.get(`/giftcard/${id}`)).body.note).toBe('Mine')
+})
+
+test('an order of the shop leaves what somebody types about a card, and its code is asked about before one goes back', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id } = await post(selling, '/giftcard', { amount: usd(5_000), note: 'First' })
+  const visitor = await open({ as: selling, at: at(selling, `gift-cards/${id}`) })
+  await visitor.fill('Note', 'Half a sentence')
+  await selling.patch(`/giftcard/${id}`, { status: 'DISABLED' })
+  await selling.bought({ quantity: 1 })
+  await visitor.there('Enable again', { role: 'button' })
+  expect(await visitor.value('Note')).toBe('Half a sentence')
+  await visitor.press('Save')
+  await visitor.text('Saved')
+
+  await visitor.go(at(selling, 'gift-cards'))
+  await visitor.press('Issue a card', { role: 'link' })
+  await visitor.fill(/^Amount/, '5', { within: 'Issue a card' })
+  await visitor.press('Issue', { within: 'Issue a card' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+  await visitor.back()
+  await visitor.press('Stay', { role: 'button' })
+  await visitor.there('The card is issued', { role: 'dialog' })
+})
+
+test('who may only read sees customers without what changes them, and no gift cards', async ({ open, app, data: { selling } }) => {
+  const reader = await staffOf(app, selling, 'READ_ONLY')
+  const { id } = await post(selling, '/customer', { email: 'read@example.com', name: 'Read Me' })
+  const visitor = await open({ as: reader, at: at(selling, 'customers') })
+  await visitor.heading('Customers')
+  await visitor.there('Read Me', { role: 'link' })
+  expect([await visitor.has('New customer'), await visitor.has('Download as CSV')]).toEqual([false, false])
+  await visitor.go(at(selling, `customers/${id}`))
+  await visitor.heading('Read Me')
+  expect([await visitor.has('Erase'), await visitor.has('Export')]).toEqual([false, false])
+  await visitor.go(at(selling, 'gift-cards'))
+  await visitor.heading('This is not for your role')
+})

@@ -1,0 +1,199 @@
+/** Draft orders and the home page, in a real browser. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { consoleTests } from '../support/console-tests.ts'
+import { browserOn, formOf } from '../support/drafts.ts'
+import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
+const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
+
+const { test } = consoleTests({
+  fill: async ({ app }) => {
+    const selling = await sellingIn(app, { onHand: 1_000 })
+    const cap = await selling.add({ title: 'Watch Cap', variants: [{ sku: 'CAP-1', price: selling.money(3_200), onHand: 4 }] })
+    return { selling, cap }
+  },
+})
+/** Nobody is there: that mails can be asked for is what counts. */
+const { test: testWithMails } = consoleTests({
+  settings: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' },
+  fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 10 }) }),
+})
+const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
+const drafts = async (selling: Selling) => ok(await selling.get('/v2/orders/drafts')).body.data
+
+test('a draft is drawn up by the keyboard alone, with a price of one’s own', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: at(selling, '/orders/drafts') })
+  await visitor.heading('Draft orders')
+  await visitor.keyPress('New draft order', { role: 'link' })
+  await visitor.heading('New draft order')
+  await visitor.tabTo('Add products')
+  await visitor.type('cap')
+  await visitor.until(`document.querySelectorAll('[role=option]').length === 1`, 'the one that was found')
+  await visitor.key('Enter')
+  await visitor.key('Escape')
+  await visitor.keyFill('Quantity', '2')
+  await visitor.keyFill('Price each (USD)', '25.5')
+  await visitor.keyFill('E-mail', 'robin@example.com')
+  await visitor.text('$51.00')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('Create draft', { role: 'button' })
+  await visitor.heading('robin@example.com')
+  const [draft] = await drafts(selling)
+  expect(draft).toMatchObject({ email: 'robin@example.com', lines: [{ quantity: 2, unitPrice: selling.money(2_550) }], settled: ['email'] })
+  expect(await visitor.path()).toBe(`/console/${at(selling)}/orders/drafts/${draft.id}`)
+  await visitor.text(draft.payUrl)
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('two who change a draft see each other', async ({ open, data: { selling } }) => {
+  const { id } = ok(await selling.post('/v2/orders/drafts', { lines: [{ variantId: selling.variantId, quantity: 1 }], note: 'first' })).body
+  const visitor = await open({ as: selling, at: at(selling, `/orders/drafts/${id}`), width: 'phone', scheme: 'dark' })
+  await visitor.fill('Note', 'mine')
+  ok(await selling.patch(`/v2/orders/drafts/${id}`, { note: 'theirs' }))
+  visitor.expects(`PATCH /v2/orders/drafts/${id} 412`)
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.text('theirs')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Save mine over it')
+  await visitor.there(/^Saved/, {})
+  expect(ok(await selling.get(`/v2/orders/drafts/${id}`)).body.note).toBe('mine')
+  await visitor.press('Delete draft')
+  await visitor.there('Delete this draft?', { role: 'dialog' })
+  await visitor.press('Delete', { role: 'button', within: 'Delete this draft?' })
+  await visitor.heading('Draft orders')
+  expect((await selling.get(`/v2/orders/drafts/${id}`)).status).toBe(404)
+})
+
+test('what cannot be sent is said, and what souk refuses is shown as it comes', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: at(selling, '/orders/drafts/new') })
+  await visitor.heading('New draft order')
+  await visitor.press('Create draft')
+  await visitor.there(/Add at least one product/, {})
+  await visitor.press('Add products')
+  await visitor.press(/Mug/, { role: 'option' })
+  await visitor.key('Escape')
+  await visitor.fill('Price each (USD)', '1.234')
+  await visitor.press('Create draft')
+  await visitor.there(/A price is no amount/, {})
+  await visitor.fill('Price each (USD)', '1.20')
+  await visitor.fill('Shipping address', 'I say it')
+  await visitor.fill('Name', 'Noor')
+  await visitor.fill('Street and number', '1 Quay Street')
+  await visitor.fill('City', 'Portland')
+  await visitor.fill('Discount code', 'NOSUCHCODE')
+  visitor.expects(/POST \/v2\/orders\/drafts 4\d\d/)
+  await visitor.press('Create draft')
+  await visitor.there(/That did not work/, {})
+  expect(await visitor.value('Name')).toBe('Noor')
+  await visitor.fill('Discount code', '')
+  await visitor.press('Create draft')
+  await visitor.text('Link to pay')
+  expect((await drafts(selling))[0]).toMatchObject({ settled: ['shippingAddress'], shippingAddress: { name: 'Noor', countryCode: 'US' } })
+})
+
+testWithMails(
+  'what was typed stays where whoever pays has begun, and is not mailed before it is saved',
+  async ({ open, app, data: { selling } }) => {
+    const lines = [{ variantId: selling.variantId, quantity: 1 }]
+    const draft = ok(await selling.post('/v2/orders/drafts', { lines, email: 'ann@example.com' }), 201).body
+    const visitor = await open({ as: selling, at: at(selling, `/orders/drafts/${draft.id}`) })
+    await visitor.heading('ann@example.com')
+    await visitor.fill('Note', 'mine')
+    await visitor.press('Mail the link')
+    await visitor.text('Save first, or leave what you typed.')
+    const { look, send } = browserOn(app, draft.payUrl)
+    await look()
+    ok(await selling.checkout(draft.cartId, { paymentToken: 'tok_action' }))
+    await visitor.text('It is open no more: what you typed cannot be saved.')
+    expect(await visitor.value('Note')).toBe('mine')
+    await visitor.press('Save', { role: 'button' })
+    await visitor.there(/That did not work/, {})
+    expect(await visitor.value('Note')).toBe('mine')
+    expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBeNull()
+    // They go back: it is open again, and so is the form.
+    await send(formOf(await look(), 'back'))
+    await visitor.gone('Let it go')
+    await visitor.press('Save', { role: 'button' })
+    await visitor.there(/^Saved/, {})
+    expect(ok(await selling.get(`/v2/orders/drafts/${draft.id}`)).body.note).toBe('mine')
+  },
+)
+
+test('whoever may only read sees drafts, and nothing to change them', async ({ open, app, data: { selling } }) => {
+  const lines = [{ variantId: selling.variantId, quantity: 1 }]
+  const { id } = ok(await selling.post('/v2/orders/drafts', { lines, email: 'seen@example.com', note: 'by telephone' }), 201).body
+  for (const role of ['READ_ONLY', 'FULFILMENT'] as const) {
+    const visitor = await open({ as: await staffOf(app, selling, role), at: at(selling, '/orders/drafts') })
+    await visitor.there('seen@example.com', { role: 'link' })
+    expect([await visitor.has('New draft order'), await visitor.has('Download as CSV')]).toEqual([false, false])
+    await visitor.go(at(selling, `/orders/drafts/${id}`))
+    await visitor.heading('seen@example.com')
+    await visitor.text('by telephone')
+    expect(await visitor.axe()).toEqual([])
+    for (const offered of ['Save', 'Mail the link', 'Delete draft', 'It has expired'])
+      expect([offered, await visitor.has(offered)]).toEqual([offered, false])
+  }
+})
+
+test('hostile texts stand in a draft as texts', async ({ open, data: { selling } }) => {
+  const hostile = await selling.add({ title: long(255), variants: [{ sku: long(100), price: selling.money(500), onHand: 9 }] })
+  const variantId = hostile.variants[0]?.id ?? ''
+  const shippingAddress = { name: long(200), company: long(200), line1: long(200), line2: long(200), city: long(100), countryCode: 'US' }
+  const body = { lines: [{ variantId, quantity: 1 }], email: `${'w'.repeat(64)}@example.com`, note: long(2_000), shippingAddress }
+  const { id } = ok(await selling.post('/v2/orders/drafts', body)).body
+  const visitor = await open({ as: selling, at: at(selling, `/orders/drafts/${id}`), width: 'phone', scheme: 'dark' })
+  await visitor.text('<b>bold</b>')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.width('desk')
+  await visitor.scheme('light')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Draft orders', { role: 'link' })
+  await visitor.heading('Draft orders')
+  await visitor.until(`!document.querySelector('.skeleton')`, 'the list')
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('home moves when an order comes, and its days stand in the address', async ({ open, app }) => {
+  const selling = await sellingIn(app, { onHand: 100 })
+  const visitor = await open({ as: selling, at: at(selling) })
+  await visitor.text('$0.00')
+  await visitor.text('Next steps')
+  expect(await visitor.axe()).toEqual([])
+  await selling.bought({ quantity: 2 })
+  await visitor.text('$20.00')
+  await visitor.text('order to send')
+  await visitor.keyPress('Last 7 days', { role: 'link' })
+  await visitor.until(`location.search === '?days=7'`, 'seven days')
+  await visitor.keyPress('Other days', { role: 'link' })
+  await visitor.fill('From', '2020-01-01')
+  visitor.expects(/GET \/shops\/v2\/overview.* 400/)
+  await visitor.there(/That did not work/, {})
+  await visitor.back()
+  await visitor.text('$20.00')
+  await visitor.press(/order to send/, { role: 'link' })
+  await visitor.heading('Orders')
+  expect(await visitor.path()).toBe(`/console/${at(selling)}/orders?status=CONFIRMED`)
+})
+
+test('home is readable on a phone, right to left and in the dark', async ({ open, data: { selling } }) => {
+  await selling.bought()
+  const visitor = await open({ as: selling, at: at(selling), width: 'phone', scheme: 'dark', language: 'ar' })
+  await visitor.text('بانتظارك')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.go(at(selling, '/orders'))
+  await visitor.heading('الطلبات')
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('the days of home are the server’s, whatever the clock here says', async ({ open, app }) => {
+  const selling = await sellingIn(app, { onHand: 100 })
+  await selling.bought({ quantity: 4 })
+  const visitor = await open({ as: selling, at: `${at(selling)}?days=7`, clockOffMs: 20 * 86_400_000 })
+  await visitor.text('$40.00')
+})

@@ -1,0 +1,65 @@
+/** Every screen of the console in the demo's shops, at a phone's and a desk's width, in light and in dark: no fault that axe finds, no mishap. */
+import { beforeAll, expect, setDefaultTimeout } from 'bun:test'
+import { addressOf, listedScreens } from '../support/console-screens.ts'
+import { demoConsoleTests, hasBrowser } from '../support/console-tests.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { test } = demoConsoleTests()
+
+const screens = await listedScreens()
+/** Those that stand together in the address: a login each. */
+const parts = Map.groupBy(screens, ({ path }) => path.replace('/s/:shop', 'shop').split('/').slice(0, 2).join('/'))
+
+/** Both widths and both schemes: colours do not depend on the width, nor room on the scheme. */
+const looks = [
+  ['desk', 'light'],
+  ['phone', 'dark'],
+] as const
+
+beforeAll(() => {
+  if (hasBrowser) expect(screens.length).toBeGreaterThan(40)
+})
+
+for (const [part, listed] of parts)
+  test(`${part}: every screen is shown, whole and without a fault, at both widths, in light and dark`, async (console) => {
+    const { open, app, merchant, operator, shopName } = console
+    const as = listed.every(({ area }) => area === 'net') ? operator : merchant
+    const { accessToken } = (await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })).body.data
+    const ask = async (path: string) => (await app.call('GET', path, { token: accessToken })).body
+    const visitor = await open({ as })
+    /** Where each stands, and how it looked there. */
+    const faults = new Map<string, string[]>()
+    const note = (fault: string, where: string) => faults.set(fault, [...(faults.get(fault) ?? []), where])
+    for (const screen of listed) {
+      const address = await addressOf(screen, shopName, ask)
+      await visitor.go(address)
+      await visitor.heading(/./)
+      await visitor.settled()
+      const title = String(await visitor.page.evaluate('document.title'))
+      if (!title.trim()) note('no title', screen.path)
+      for (const [width, scheme] of looks) {
+        await visitor.width(width)
+        await visitor.scheme(scheme)
+        for (const fault of await visitor.axe()) note(fault, `${screen.path} (${width}, ${scheme})`)
+      }
+    }
+    expect([...faults].map(([fault, places]) => `${fault}\n  at ${places.join(', ')}`).join('\n')).toBe('')
+  })
+
+test('in Mongolian, whose words are the longest, a phone has room for all of them', async ({ open, app, merchant, operator, shopName }) => {
+  const cut: string[] = []
+  for (const as of [merchant, operator]) {
+    const { accessToken } = (await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })).body.data
+    const ask = async (path: string) => (await app.call('GET', path, { token: accessToken })).body
+    const visitor = await open({ as, language: 'mn', width: 'phone' })
+    for (const screen of screens.filter(({ area }) => (area === 'net') === (as === operator))) {
+      await visitor.go(await addressOf(screen, shopName, ask))
+      await visitor.heading(/./)
+      await visitor.settled()
+      cut.push(...(await visitor.cut()).map((what) => `${screen.path}: ${what}`))
+    }
+  }
+  expect(cut.join('\n')).toBe('')
+})

@@ -1,0 +1,164 @@
+/** An application for a loan, from its beginning to its end, in a real browser. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { join } from 'node:path'
+import { consoleTests } from '../support/console-tests.ts'
+import { temporaryDir } from '../support/database.ts'
+import { approved } from '../support/kyb.ts'
+import { completed, decide } from '../support/lending.ts'
+import { pdf } from '../support/lending-documents.ts'
+import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
+
+const { test } = consoleTests({
+  settings: { LENDING_PLATFORM_ENABLED: 'true' },
+  fill: async ({ app }) => {
+    const [borrower, operator] = [await app.merchant(), await app.superAdmin()]
+    await approved(app, borrower, operator)
+    return { borrower, operator, at: `s/${borrower.shop.name}/lending` }
+  },
+})
+
+test('who has no verified business is shown the way', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/lending` })
+  visitor.expects('GET /kyb 404')
+  visitor.expects('POST /lending-application 403')
+  await visitor.heading('Lending')
+  await visitor.keyPress('New application', { role: 'button' })
+  await visitor.text('did not work')
+  await visitor.there('Verification', { role: 'link', within: /./ })
+})
+
+test('an application is begun by the keyboard, and says what is missing', async ({ open, app, data: { borrower, at } }) => {
+  const visitor = await open({ as: borrower, at })
+  await visitor.heading('Lending')
+  await visitor.text('How you stand')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('New application', { role: 'button' })
+  await visitor.heading('Application')
+  await visitor.keyFill('Amount (USD)', 'a lot')
+  await visitor.keyPress('Save', { role: 'button' })
+  await visitor.text('Not an amount of USD')
+  await visitor.keyFill('Amount (USD)', '25,000.50')
+  await visitor.keyFill('Term in months', '12')
+  await visitor.fill('Lender', 'Harbor Inventory')
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there('Saved', {})
+  await visitor.text('Stock count report')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.fill('Term in months', '24')
+  await visitor.keyPress('Submit it', { role: 'button' })
+  await visitor.there(/Save what you typed above first/, {})
+  await visitor.fill('Term in months', '12')
+  // What cannot be submitted yet is not asked about; what was said before is over.
+  await visitor.keyPress('Submit it', { role: 'button' })
+  await visitor.there(/Hand in first what is still missing/, {})
+  expect(await visitor.has('Save what you typed above first')).toBe(false)
+  expect(await visitor.all('dialog')).toEqual([])
+  const { data } = (await app.call('GET', '/lending-application', { token: borrower.token })).body
+  expect(data[0]).toMatchObject({
+    ...{ status: 'DRAFT', requestedAmountUsd: 25_000.5, requestedTermMonths: 12, selectedTier1Partner: 'HARBOR_INVENTORY' },
+  })
+  await visitor.back()
+  await visitor.heading('Lending')
+})
+
+test('documents are handed in, refused, taken back and fetched on a phone', async ({ open, app, data: { borrower, at } }) => {
+  const { id } = ok(await app.call('POST', '/lending-application', { token: borrower.token, body: {} }), 201).body
+  const folder = await temporaryDir()
+  const file = async (name: string, content: Buffer) => {
+    await Bun.write(join(folder, name), content)
+    return join(folder, name)
+  }
+  const visitor = await open({ as: borrower, at: `${at}/${id}`, width: 'phone', scheme: 'dark' })
+  await visitor.heading('Application')
+  await visitor.text('0 of ')
+  const label = /^File: Proof of address/
+  await visitor.upload(label, [await file('program.exe', pdf())], { role: 'button' })
+  await visitor.text('This is none of: PDF, JPG, PNG.')
+  await visitor.upload(label, [await file('empty.pdf', Buffer.alloc(0))], { role: 'button' })
+  await visitor.text('The file is empty.')
+  await visitor.upload(label, [await file('large.pdf', pdf(10 * 1_048_576 + 1))], { role: 'button' })
+  await visitor.text('The file is larger than 10 MB.')
+  visitor.expects(/PUT \/lending-application\/\S+ 415/)
+  await visitor.upload(label, [await file('lie.pdf', Buffer.from('not at all'))], { role: 'button' })
+  await visitor.text('did not work')
+  await visitor.upload(label, [await file('Хаяг «1».pdf', pdf(2_000_000))], { role: 'button' })
+  await visitor.there('Proof of address is handed in', {})
+  await visitor.text('Хаяг «1».pdf')
+  await visitor.text('1 of ')
+  // Not what this page has sent is told, but what is there.
+  await visitor.go(`${at}/${id}`)
+  await visitor.text('Хаяг «1».pdf, 2 MB, ')
+  expect(await visitor.axe()).toEqual([])
+  const downloads = await temporaryDir()
+  await visitor.downloadsTo(downloads)
+  await visitor.press(/^Download.*Proof of address/, { role: 'button' })
+  await visitor.settled()
+  await visitor.press(/^Remove.*Proof of address/, { role: 'button' })
+  await visitor.press('Remove', { role: 'button', within: 'Remove this document?' })
+  await visitor.text('0 of ')
+})
+
+test('one that is complete is submitted, decided while one looks, and another is withdrawn', async ({ open, app, data }) => {
+  const { borrower, operator, at } = data
+  const { id } = await completed(app, borrower)
+  const visitor = await open({ as: borrower, at: `${at}/${id}` })
+  await visitor.heading('Application')
+  await visitor.keyPress('Submit it', { role: 'button' })
+  await visitor.there('Submit this application?', { role: 'dialog' })
+  await visitor.keyPress('Submit it', { role: 'button' })
+  await visitor.there('It is submitted', {})
+  ok(await decide(app, operator, id, 'REJECTED', { reason: `${evil}too young` }))
+  await visitor.text('too young')
+  await visitor.text('Rejected')
+  expect(await visitor.axe()).toEqual([])
+  const other = await completed(app, borrower)
+  await visitor.go(`${at}/${other.id}`)
+  await visitor.heading('Application')
+  await visitor.keyPress('Withdraw', { role: 'button' })
+  await visitor.there('Withdraw this application', { role: 'dialog' })
+  await visitor.keyFill('Why', evil)
+  await visitor.keyPress('Withdraw', { role: 'button' })
+  await visitor.there('It is withdrawn', {})
+  expect((await app.call('GET', `/lending-application/${other.id}`, { token: borrower.token })).body).toMatchObject({
+    ...{ status: 'WITHDRAWN', reason: evil.trim() },
+  })
+})
+
+test('two who change an application at once see what differs', async ({ open, app, data: { borrower, at } }) => {
+  const { id } = await completed(app, borrower)
+  const visitor = await open({ as: borrower, at: `${at}/${id}` })
+  await visitor.heading('Application')
+  await visitor.fill('Term in months', '24')
+  ok(await app.call('PATCH', `/lending-application/${id}`, { token: borrower.token, body: { requestedTermMonths: 36 } }))
+  visitor.expects(/PATCH \/lending-application\/\S+ 412/)
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.text('36')
+  await visitor.press('Save mine over it', { role: 'button' })
+  await visitor.there('Saved', {})
+  expect((await app.call('GET', `/lending-application/${id}`, { token: borrower.token })).body.requestedTermMonths).toBe(24)
+})
+
+test('who withdraws what somebody else changed meanwhile sees it, and then withdraws that', async ({
+  open,
+  app,
+  data: { borrower, at },
+}) => {
+  const { id } = await completed(app, borrower)
+  const visitor = await open({ as: borrower, at: `${at}/${id}` })
+  await visitor.heading('Application')
+  await visitor.press('Withdraw', { role: 'button' })
+  ok(await app.call('PATCH', `/lending-application/${id}`, { token: borrower.token, body: { requestedTermMonths: 36 } }))
+  visitor.expects(/POST \/lending-application\/\S+\/withdraw 412/)
+  await visitor.press('Withdraw', { role: 'button', within: 'Withdraw this application' })
+  await visitor.text('did not work')
+  await visitor.until(`[...document.querySelectorAll('input')].some(({ value }) => value === '36')`, 'what is there by now')
+  await visitor.press('Withdraw', { role: 'button', within: 'Withdraw this application' })
+  await visitor.there('It is withdrawn', {})
+  expect((await app.call('GET', `/lending-application/${id}`, { token: borrower.token })).body.status).toBe('WITHDRAWN')
+})

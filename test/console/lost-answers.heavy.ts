@@ -1,0 +1,181 @@
+/** Answers that never come to who asked: what was asked is not done twice, and what was done is not taken for somebody else's. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { shopIn, usd } from '../support/catalog.ts'
+import { consoleTests } from '../support/console-tests.ts'
+import { filed } from '../support/kyb.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
+import { codeAt } from '../support/totp.ts'
+import { losesOne } from '../support/unheard.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { test } = consoleTests({ fill: async ({ app }) => ({ operator: await app.superAdmin() }) })
+
+test('a provider’s secret whose answer was lost is replaced once, and the one that counts is shown when it is asked for again', async ({
+  open,
+  app,
+  data: { operator },
+}) => {
+  const { token } = operator
+  const body = { displayName: 'Quay', archetype: 'warehouse' }
+  const { id } = ok(await app.call('POST', '/admin/service-providers', { token, body }), 201).body
+  const visitor = await open({ as: operator, at: `net/providers/${id}` })
+  await visitor.heading('Quay')
+  await losesOne(visitor, '/webhook-secret')
+  const rotate = async () => {
+    await visitor.press('Replace the secret', { role: 'button' })
+    await visitor.press('Replace the secret', { role: 'button', within: /^Replace the secret of/ })
+  }
+  await rotate()
+  await visitor.text('That did not work')
+  await visitor.settled()
+  await rotate()
+  await visitor.text('whsec_')
+  const { data } = ok(await app.call('GET', `/admin/audit?subject=${id}&action=service_provider.secret_rotated`, { token })).body
+  expect(data).toHaveLength(1)
+  expect(await visitor.axe()).toEqual([])
+  // It is asked about before it is left: nobody can read it again.
+  await visitor.press('Lenders', { role: 'link' })
+  await visitor.press('Stay', { role: 'button' })
+  await visitor.press('I have kept it', { role: 'button' })
+  await visitor.gone('whsec_')
+  await visitor.press('Lenders', { role: 'link' })
+  await visitor.heading('Lenders')
+})
+
+test('a decision about a business whose answer was lost is one’s own when it is sent again', async ({ open, app, data: { operator } }) => {
+  const { id } = await filed(app, await app.merchant(), { legalName: 'Lost and Found' })
+  const visitor = await open({ as: operator, at: `net/kyb/${id}` })
+  await visitor.heading('Lost and Found')
+  await losesOne(visitor, '/decision')
+  await visitor.press('Approve', { role: 'link' })
+  await visitor.press('Approve', { role: 'button' })
+  await visitor.text('That did not work')
+  visitor.expects(/^POST \/admin\/kyb\/\S+\/decision 4(09|12)/)
+  await visitor.press('Approve', { role: 'button' })
+  await visitor.there('Lost and Found is approved', {})
+  expect(await visitor.has('Your decision was not taken')).toBe(false)
+})
+
+test('who turned a second factor on without seeing the answer is told that its codes are to be made anew', async ({ open, app, clock }) => {
+  const shop = await app.merchant()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Orders')
+  await visitor.go('account')
+  await visitor.press('Set it up', { role: 'button' })
+  await visitor.text('otpauth://totp/')
+  const secret = String(await visitor.page.evaluate(`document.querySelector('.copyable code').textContent`))
+  await losesOne(visitor, '/auth/totp/confirm')
+  await visitor.fill('Code of the app', codeAt(secret, clock.now()))
+  await visitor.press('Turn it on', { role: 'button' })
+  await visitor.text('That did not work')
+  visitor.expects('POST /auth/totp/confirm 409')
+  await visitor.press('Turn it on', { role: 'button' })
+  await visitor.text('its recovery codes were not shown here')
+  await visitor.there('Turn it off', { role: 'button' })
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('what somebody in between answers in souk’s place says that nobody knows whether it was done', async ({ open, app }) => {
+  const selling = await sellingIn(app)
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/discounts/new` })
+  await visitor.heading(/./)
+  await visitor.page.evaluate(`{
+    const before = globalThis.fetch
+    globalThis.fetch = async (request, ...more) =>
+      request.method === 'POST' ? new Response('<h1>Bad Gateway</h1>', { status: 502, statusText: 'Bad Gateway' }) : before(request, ...more)
+  }`)
+  await visitor.fill('Name', 'Autumn')
+  await visitor.fill('Code', 'AUTUMN')
+  await visitor.fill('Percent off', '10')
+  await visitor.press('Create', { role: 'button' })
+  await visitor.text('it may have done it or not')
+  expect(await visitor.has('Bad Gateway')).toBe(false)
+})
+
+test('settings whose answer was lost are saved when they are sent again, and nobody else is said to have changed them', async ({
+  open,
+  app,
+}) => {
+  const own = await shopIn(app)
+  const method = { code: 'post', title: 'Post', zones: [{ countries: ['US'] }], rates: [{ upToGrams: 1_000, amount: usd(450) }] }
+  ok(await own.put('/shops/v2/shipping-methods', { data: [method] }))
+  ok(await own.put('/shops/v2/tax-rates', { data: [{ country: 'US', region: 'CA', rateBps: 725, inclusive: false }] }))
+  const at = `s/${own.shop.name}/settings`
+  const visitor = await open({ as: own, at })
+  visitor.expects(/^(PATCH|PUT) \/shops\/v2\S* 412/)
+  /** Saves, hears nothing, and saves again. */
+  async function saveTwice(path: string): Promise<void> {
+    await losesOne(visitor, path)
+    await visitor.press('Save', { role: 'button' })
+    await visitor.text('it may have done it or not')
+    await visitor.press('Save', { role: 'button' })
+    await visitor.text('Saved')
+    expect(await visitor.has('Somebody else changed this meanwhile')).toBe(false)
+  }
+  await visitor.fill('Title', 'Quay Street')
+  await saveTwice('/shops/v2')
+  await visitor.go(`${at}/mail`)
+  await visitor.fill('Sender’s name', 'Quay')
+  await saveTwice('/shops/v2/mail')
+  await visitor.go(`${at}/payments`)
+  await visitor.heading('Payments')
+  await visitor.fill(/^Offered/, 'Off')
+  await saveTwice('/shops/v2/payment-methods')
+  await visitor.go(`${at}/shipping?method=post`)
+  await visitor.fill('Costs (USD)', '5')
+  await saveTwice('/shops/v2/shipping-methods')
+  await visitor.go(`${at}/taxes?new=1`)
+  await visitor.fill('Country', 'United States')
+  await visitor.fill('Province or state', 'NY')
+  await visitor.fill('Rate (%)', '8')
+  await saveTwice('/shops/v2/tax-rates')
+  const now = async (path: string) => ok(await app.call('GET', path, { token: own.token })).body
+  expect((await now('/shops/v2')).title).toBe('Quay Street')
+  expect((await now('/shops/v2/mail')).senderName).toBe('Quay')
+  expect((await now('/shops/v2/shipping-methods')).data).toMatchObject([{ rates: [{ amount: usd(500) }] }])
+  expect((await now('/shops/v2/tax-rates')).data).toMatchObject([{ region: 'CA' }, { region: 'NY' }])
+})
+
+test('a gift card whose answer was lost is issued once, also where one logs in anew before it is sent again', async ({ open, app }) => {
+  const selling = await sellingIn(app)
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/gift-cards?new=1` })
+  await visitor.fill(/^Amount/, '31')
+  await losesOne(visitor, '/giftcard')
+  await visitor.press('Issue', { role: 'button' })
+  await visitor.text('it may have done it or not')
+  for (const { id } of ok(await app.call('GET', '/auth/sessions', { token: selling.token })).body.data)
+    await app.call('DELETE', `/auth/sessions/${id}`, { token: selling.token })
+  visitor.expects(/ 401/)
+  await visitor.press('Issue', { role: 'button' })
+  await visitor.heading('Log in to souk')
+  await visitor.signIn(selling)
+  await visitor.there('Issue', { role: 'button' })
+  await visitor.press('Issue', { role: 'button' })
+  await visitor.text('This is the only time that the code is shown')
+  expect(ok(await app.call('GET', '/giftcard', { key: selling.secretKey })).body.total).toBe(1)
+})
+
+test('who has another role while they type is told that what they typed is not saved', async ({ open, app }) => {
+  const selling = await sellingIn(app)
+  const manager = await staffOf(app, selling, 'MANAGER')
+  const visitor = await open({ as: manager, at: `s/${selling.shop.name}/products/new` })
+  await visitor.fill('Title', 'Half a product')
+  ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'FULFILMENT' } }))
+  await visitor.heading('This is not for your role')
+  await visitor.text('What you typed here is not saved.')
+})
+
+test('who stays where another language would have begun the page anew keeps the one that is shown', async ({ open, app }) => {
+  const selling = await sellingIn(app)
+  const visitor = await open({ as: selling, at: `s/${selling.shop.name}/discounts/new` })
+  await visitor.fill('Name', 'Autumn')
+  const select = `document.querySelector('.language select')`
+  await visitor.page.evaluate(`{ ${select}.value = 'ar'; ${select}.dispatchEvent(new Event('change', { bubbles: true })) }`)
+  await visitor.there('Leave without saving?', { role: 'dialog' })
+  await visitor.press('Stay')
+  expect(await visitor.page.evaluate(`[${select}.value, JSON.stringify(localStorage).includes('"ar"')].join()`)).toBe('en,false')
+  expect(await visitor.value('Name')).toBe('Autumn')
+})

@@ -1,0 +1,330 @@
+/** An operator's day, in a real browser: figures, rankings, shops, and what runs. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { consoleTests } from '../support/console-tests.ts'
+import { temporaryDir } from '../support/database.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const evil = '\u202eA "><img src=x onerror=alert(1)> <b>bold</b> ='
+const long = (length: number) => (evil.slice(1) + 'W'.repeat(length)).slice(0, length)
+
+/** What the job of the tests does when it runs next. */
+let outcome: { result: 'OK' } | { result: 'FAILED'; error: Error } = { result: 'OK' }
+
+const { test } = consoleTests({
+  settings: { CHAINS: JSON.stringify([{ chainId: 8453, rpc: ['http://127.0.0.1:9/key'] }]) },
+  fill: async ({ app }) => {
+    const selling = await sellingIn(app, { onHand: 1_000 })
+    ok(await selling.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
+    const order = await selling.bought({ quantity: 3, affiliateCode: 'partner' })
+    await selling.bought({ quantity: 1 })
+    ok(await selling.refund(order.id, { amount: selling.money(1_000) }))
+    ok(await selling.patch(`/product-v2/${selling.productId}`, { title: long(255) }))
+    await app.deps.jobBoard.begin([{ name: 'forget', perform: async () => outcome }])
+    return { selling, operator: await app.superAdmin() }
+  },
+})
+
+test('six figures lead to their own pages, and their days go along', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net' })
+  await visitor.heading('Figures')
+  for (const name of ['Sales in US dollars', 'Confirmed orders', 'Sign-ups', 'Verified shops', 'New products', 'Refund rate'])
+    await visitor.there(name, { role: 'link' })
+  await visitor.text('$40.00')
+  await visitor.text('25%')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('Last 90 days', { role: 'link' })
+  await visitor.keyPress('Refund rate', { role: 'link' })
+  await visitor.heading('Refund rate')
+  expect(await visitor.path()).toBe('/console/net/figures/refund-rate?days=90')
+  await visitor.there('Sandbox', { role: 'rowheader' })
+  await visitor.keyPress('Show as a table')
+  await visitor.there('Day', { role: 'columnheader' })
+  expect(await visitor.axe()).toEqual([])
+  await visitor.back()
+  await visitor.heading('Figures')
+  expect(await visitor.path()).toBe('/console/net?days=90')
+})
+
+test('days of one’s own stand in the address; too many are refused in souk’s words', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/figures/gmv', width: 'phone', scheme: 'dark' })
+  await visitor.heading('Sales in US dollars')
+  await visitor.press('Other days', { role: 'link' })
+  await visitor.fill('From', '2026-01-01')
+  await visitor.fill('To', '2026-02-01')
+  await visitor.text('Jan 1, 2026 to Feb 1, 2026')
+  expect(await visitor.path()).toBe('/console/net/figures/gmv?from=2026-01-01&to=2026-02-01')
+  expect(await visitor.axe()).toEqual([])
+  visitor.expects('GET /admin/dashboard/gmv?startDate=2020-01-01&endDate=2026-02-01 400')
+  await visitor.fill('From', '2020-01-01')
+  await visitor.text('a window has 365 days at most')
+  await visitor.text('Request ')
+})
+
+test('what is shown is taken along as CSV, by souk and by the page', async ({ open, data: { operator } }) => {
+  const folder = temporaryDir()
+  const visitor = await open({ as: operator, at: 'net/figures/refund-rate' })
+  await visitor.heading('Refund rate')
+  await visitor.downloadsTo(folder)
+  const kept = async (start: string) => {
+    for (let looks = 0; looks < 200; looks++) {
+      const name = readdirSync(folder).find((one) => one.startsWith(start) && one.endsWith('.csv'))
+      if (name) return readFileSync(join(folder, name), 'utf8')
+      await Bun.sleep(25)
+    }
+    throw new Error(`no ${start}: ${readdirSync(folder)}`)
+  }
+  await visitor.keyPress('Parts as CSV')
+  expect(await kept('refund-rate-parts')).toBe('part,refundedUsd,confirmedUsd,rate\r\nsandbox,10,40,0.25\r\n')
+  await visitor.keyPress('Days as CSV', { back: true })
+  expect(await kept('refund-rate-2')).toMatch(/^date,value\r?\n2/)
+})
+
+test('a figure that there is not is said, and the way back', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/figures/constructor' })
+  await visitor.heading('There is no such page')
+  await visitor.keyPress('Figures', { role: 'link' })
+  await visitor.heading('Figures')
+})
+
+test('affiliates are ranked by shop and by product, whatever these are called', async ({ open, data: { operator, selling } }) => {
+  const visitor = await open({ as: operator, at: 'net/rankings', width: 'phone' })
+  await visitor.heading('Rankings')
+  await visitor.there(selling.shop.name, { role: 'link' })
+  await visitor.text('$30.00')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Products', { role: 'link', within: 'What is ranked' })
+  await visitor.text('bold')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.fill('Rows', '100')
+  expect(await visitor.path()).toBe('/console/net/rankings?top=products&limit=100')
+  await visitor.press(selling.shop.name, { role: 'link' })
+  await visitor.heading('Shops')
+  expect(await visitor.path()).toBe(`/console/net/shops?q=${selling.shop.name}`)
+})
+
+test('a shop is found, suspended and restored by the keyboard, and a change of somebody else is shown', async ({
+  open,
+  app,
+  data: { operator },
+}) => {
+  const merchant = await app.merchant()
+  const title = long(200)
+  ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { title, description: `${'x'.repeat(2_000)}\n${evil}` } }))
+  const path = `/admin/shops/${merchant.shop.id}`
+  const status = async () => ok(await app.call('GET', path, { token: operator.token })).body.status
+  const visitor = await open({ as: operator, at: 'net/shops' })
+  await visitor.keyFill('Part of a title or handle, or an ID', merchant.shop.id, { role: 'searchbox' })
+  await visitor.text('1 found')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.tabTo(/bold/, { role: 'link' })
+  await visitor.key('Enter')
+  await visitor.heading(/bold/)
+  expect(await visitor.path()).toBe(`/console/net/shops/${merchant.shop.id}`)
+  await visitor.width('phone')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('Suspend', { role: 'button' })
+  await visitor.text('Nothing new is bought, and nobody begins to pay.')
+  await visitor.text('Payments that are under way, refunds and parcels.')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.key('Escape')
+  expect(await status()).toBe('ACTIVE')
+  await visitor.keyPress('Suspend', { role: 'button' })
+  await visitor.there(/^Suspend /, { role: 'dialog' })
+  await visitor.keyPress('Suspend', { role: 'button' })
+  await visitor.text('This shop is suspended')
+  expect(await status()).toBe('SUSPENDED')
+  await visitor.there('Undo', { role: 'button' })
+  // On a phone what is said in passing stands above, and lets what lies beside it be pressed.
+  expect(await visitor.page.evaluate(`document.querySelector('.toast').getBoundingClientRect().bottom < innerHeight / 2`)).toBe(true)
+  expect(await visitor.page.evaluate(`getComputedStyle(document.querySelector('.toasts')).pointerEvents`)).toBe('none')
+  // Somebody else restores and changes it meanwhile, and this page does not know.
+  ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { title: 'Other' } }))
+  visitor.expects(`PATCH ${path} 412`)
+  await visitor.keyPress('Restore', { role: 'button' })
+  await visitor.there(/^Restore /, { role: 'dialog' })
+  await visitor.keyPress('Restore', { role: 'button' })
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.keyPress('Save mine over it', { role: 'button' })
+  await visitor.text('is restored')
+  expect(await status()).toBe('ACTIVE')
+  // What took the suspension back would do so of another by now.
+  expect(await visitor.all('button')).not.toContain('Undo')
+})
+
+test('a job is run, is followed until it is over, and says why it failed', async ({ open, data: { operator } }) => {
+  outcome = { result: 'FAILED', error: new Error(`the disk is full ${evil}${'W'.repeat(400)}`) }
+  const visitor = await open({ as: operator, at: 'net/jobs' })
+  await visitor.heading('Jobs')
+  await visitor.keyPress('Run now: forget', { role: 'button' })
+  // It cannot be pressed while it runs, and keeps the keyboard.
+  await visitor.keyboardAt('Run now: forget', { role: 'button' })
+  await visitor.text('the disk is full')
+  await visitor.text('1 job did not succeed when it ran last:')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.width('phone')
+  await visitor.scheme('dark')
+  expect(await visitor.axe()).toEqual([])
+  outcome = { result: 'OK' }
+  await visitor.press('Run now: forget', { role: 'button' })
+  await visitor.gone('the disk is full')
+  await visitor.text('Succeeded')
+  await visitor.press(/^1 run before\s+forget$/)
+  await visitor.text('the disk is full')
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('a processor is isolated after a question, and taken back at once', async ({ open, app, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/breakers', width: 'phone' })
+  await visitor.heading('Breakers')
+  const isolated = async () =>
+    ok(await app.call('GET', '/admin/operations/breakers', { token: operator.token })).body.data.filter(
+      ({ isolatedAt }: { isolatedAt: string | null }) => isolatedAt !== null,
+    ).length
+  const first = 'Isolate Stripe'
+  await visitor.keyPress(first, { role: 'button' })
+  await visitor.there(first, { role: 'dialog' })
+  await visitor.keyPress('Isolate', { role: 'button' })
+  await visitor.there(/^Isolated since/)
+  expect(await isolated()).toBe(1)
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Undo', { role: 'button' })
+  await visitor.gone('Isolated since')
+  expect(await isolated()).toBe(0)
+})
+
+test('what a provider answered long ago is shown, and that it is stale; titles of others are text', async ({
+  open,
+  app,
+  data: { operator },
+}) => {
+  const { boards } = app.deps
+  const before = { ...boards }
+  const asOf = '2026-01-06T12:00:00.000Z'
+  const shown = (...items: unknown[]) => ({ show: async () => ({ asOf, stale: true, items }) as never })
+  Object.assign(boards, {
+    services: {
+      ...boards.services,
+      ...shown({ service: evil, desired: 2, running: 1, pending: 0, revision: 'W'.repeat(300), state: 'degraded' }),
+    },
+    errors: {
+      ...boards.errors,
+      ...shown({ project: evil, events: 3, unresolved: 1, top: [{ id: 'e1', title: long(3_000), count: 3, lastSeen: asOf }] }),
+    },
+    deploys: {
+      ...boards.deploys,
+      ...shown({
+        ...{ service: 'souk', environment: 'production', revision: '1', deployedAt: asOf },
+        change: { sha: 'abc', title: evil, author: evil, url: 'javascript:alert(1)' },
+      }),
+    },
+  })
+  try {
+    const visitor = await open({ as: operator, at: 'net/operations' })
+    await visitor.heading('Services')
+    await visitor.text('Degraded')
+    await visitor.text('Errors of the last 24 hours')
+    // Each of the three comes by itself.
+    await visitor.settled()
+    expect((await visitor.page.evaluate(`document.body.innerText.match(/Stale: the last good answer/g).length`)) as number).toBe(3)
+    expect(await visitor.page.evaluate(`document.querySelectorAll('a[href^="javascript"]').length`)).toBe(0)
+    expect(await visitor.axe()).toEqual([])
+    await visitor.width('phone')
+    await visitor.scheme('dark')
+    expect(await visitor.axe()).toEqual([])
+  } finally {
+    Object.assign(boards, before)
+  }
+})
+
+test('chains and backups are told as they stand, also in Arabic on a phone', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/chains', language: 'ar', width: 'phone' })
+  await visitor.text('8453')
+  await visitor.text('127.0.0.1:9')
+  expect(await visitor.page.evaluate('document.documentElement.dir')).toBe('rtl')
+  expect(await visitor.axe()).toEqual([])
+  for (const at of ['net/backups', 'net', 'net/rankings', 'net/shops', 'net/jobs']) {
+    await visitor.go(at)
+    await visitor.heading(/./)
+    await visitor.settled()
+    expect([at, await visitor.axe()]).toEqual([at, []])
+  }
+})
+
+test('a backup that was asked for is not asked for again while it is awaited', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/backups' })
+  await visitor.heading('Backups')
+  const asked = () => visitor.requests().filter((one) => one.startsWith('POST /admin/operations/jobs/back-up/run'))
+  await visitor.keyPress('Back up now', { role: 'button' })
+  await visitor.text('A backup was asked for')
+  await visitor.key('Enter')
+  await visitor.keyboardAt('Back up now', { role: 'button' })
+  await visitor.until(`document.activeElement.getAttribute('aria-busy') === 'true'`, 'a button that waits')
+  expect(asked()).toHaveLength(1)
+})
+
+test('a backup that an earlier try had asked for, and that is over, is waited for no more', async ({ open, data: { operator } }) => {
+  const visitor = await open({ as: operator, at: 'net/backups' })
+  // To this visitor a minute goes by in half a second; the first answer is lost, and by then a backup has ended.
+  const source = `{
+    const [often, before] = [setInterval, fetch]
+    globalThis.setInterval = (what, ms, ...given) => often(what, ms === 60_000 ? 500 : ms, ...given)
+    let ended = 0
+    globalThis.fetch = async (request, ...more) => {
+      const path = new URL(request.url ?? request, location.origin).pathname
+      const answer = await before(request, ...more)
+      if (path.endsWith('/backups')) return answer.json().then((body) => Response.json({ ...body, failures: body.failures + ended }))
+      if (!path.endsWith('/back-up/run') || ended > 0) return answer
+      ended = 7
+      throw new TypeError('lost')
+    }
+  }`
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  await visitor.reload()
+  await visitor.press('Back up now', { role: 'button' })
+  await visitor.text('it may have done it or not')
+  const failures = `[...document.querySelectorAll('dd')].some(({ innerText }) => innerText === '7')`
+  await visitor.until(failures, 'what has ended since')
+  await visitor.press('Back up now', { role: 'button' })
+  await visitor.text('An earlier try had done this already')
+  await visitor.settled()
+  expect(await visitor.has('Under way')).toBe(false)
+})
+
+test('the figures move when an order becomes a sale, without anybody asking', async ({ open, data: { operator, selling } }) => {
+  const visitor = await open({ as: operator, at: 'net/figures/confirmed-orders' })
+  await visitor.heading('Confirmed orders')
+  await visitor.there('Follows what happens', { role: 'image' })
+  const total = `[...document.querySelectorAll('.figure strong')].map(({ innerText }) => innerText).join()`
+  await visitor.until(`${total} !== ''`, 'the figure')
+  const before = Number(await visitor.page.evaluate(total))
+  await selling.bought({ quantity: 1 })
+  await visitor.until(`${total} === '${before + 1}'`, 'one order more')
+})
+
+test('figures, rankings and backups are looked at anew while nothing is told of them, and say of when they are', async ({
+  open,
+  data: { operator },
+}) => {
+  const visitor = await open({ as: operator, at: 'net' })
+  await visitor.heading('Figures')
+  // To this visitor a minute goes by in half a second.
+  const source = `{ const often = setInterval; globalThis.setInterval = (what, ms, ...given) => often(what, ms === 60_000 ? 500 : ms, ...given) }`
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  for (const [at, path] of [
+    ['net', '/admin/dashboard/created-products'],
+    ['net/rankings', '/admin/affiliate/top-merchants'],
+    ['net/backups', '/admin/operations/backups'],
+  ] as const) {
+    await visitor.go(at)
+    await visitor.text('As of')
+    const reads = async () => (await visitor.requests()).filter((one) => one.includes(path)).length
+    const before = await reads()
+    for (let tries = 0; tries < 600 && (await reads()) < before + 2; tries++) await Bun.sleep(50)
+    expect([at, (await reads()) >= before + 2]).toEqual([at, true])
+  }
+})

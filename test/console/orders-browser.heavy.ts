@@ -1,0 +1,377 @@
+/** A shopkeeper's day with orders, in a real browser. */
+import { expect, setDefaultTimeout } from 'bun:test'
+import { consoleTests } from '../support/console-tests.ts'
+import { manualRefundOf } from '../support/sandbox.ts'
+import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
+import { hearsNothing, losesOne } from '../support/unheard.ts'
+
+setDefaultTimeout(longTestMs)
+
+const evil = 'A‮ "><img src=x onerror=alert(1)> <b>bold</b> '
+const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
+
+const { test } = consoleTests({
+  fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 1_000 }) }),
+})
+const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
+const bought = async (selling: Selling, quantity = 3): Promise<{ id: string; number: number }> => {
+  const { id, number } = await selling.bought({ quantity })
+  return { id, number }
+}
+
+test('an order is found, and sent in parts by the keyboard alone', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, '/orders') })
+  await visitor.heading('Orders')
+  await visitor.keyPress(`#${number}`, { role: 'link' })
+  await visitor.heading(`Order #${number}`)
+  await visitor.keyPress('Send', { role: 'link' })
+  await visitor.there(`Send order #${number}`, { role: 'dialog' })
+  await visitor.keyFill(/^Quantity/, '2')
+  await visitor.keyFill('Tracking number', 'PARCEL-1')
+  await visitor.keyPress('Note as sent', { role: 'button' })
+  await visitor.text('1 piece is left to send.')
+  await visitor.text('PARCEL-1')
+  const { fulfilmentStatus, fulfilments } = await selling.order(id)
+  expect({ fulfilmentStatus, fulfilments }).toMatchObject({
+    fulfilmentStatus: 'PARTIALLY_FULFILLED',
+    fulfilments: [{ trackingNumber: 'PARCEL-1', carrier: null, lines: [{ quantity: 2 }] }],
+  })
+  expect(await visitor.path()).toBe(`/console/${at(selling)}/orders/${id}`)
+  // What somebody else sends is shown without a hand's turn.
+  ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'PARCEL-2' }))
+  await visitor.text('PARCEL-2')
+  expect(await visitor.axe()).toEqual([])
+})
+
+test('lines are refunded by the keyboard on a phone, after one has seen what comes of it', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`), width: 'phone', scheme: 'dark' })
+  await visitor.heading(`Order #${number}`)
+  await visitor.keyPress('Refund', { role: 'link' })
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.text('Choose what goes back.')
+  await visitor.keyFill(/^Quantity/, '4')
+  await visitor.text('A whole number, 3 at most')
+  await visitor.keyFill(/^Quantity/, '1')
+  await visitor.text('$20.00')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyFill('Reason', 'Broken')
+  // What was typed is not lost by a slip.
+  await visitor.key('Escape')
+  await visitor.there('Leave without saving?', { role: 'dialog' })
+  await visitor.press('Stay')
+  await visitor.gone('Leave without saving?')
+  await visitor.keyPress('Refund $10.00', { role: 'button' })
+  await visitor.there(/\$10\.00 went back/, {})
+  expect((await selling.order(id)).refunds).toMatchObject([
+    { amount: selling.money(1_000), reason: 'Broken', lines: [{ quantity: 1, restock: true }], status: 'SUCCEEDED' },
+  ])
+  await visitor.gone(`Refund order #${number}`)
+})
+
+test('a line that somebody else has refunded meanwhile counts no more', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.fill(/^Quantity/, '3')
+  await visitor.there('Refund $30.00', { role: 'button' })
+  const [line] = (await selling.order(id)).lines
+  // The goods went back for less than they cost: something of the order is left to refund.
+  ok(await selling.refund(id, { lines: [{ lineId: line.id, quantity: 3 }] }))
+  await visitor.text('All refunded')
+  expect(await visitor.has('That is more than is left')).toBe(false)
+})
+
+test('of two who refund the same, the second is told of the first before it is done again', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const refunds = async () => (await selling.order(id)).refunds.length
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
+  visitor.expects(/409/)
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.press('An amount')
+  await visitor.fill('Amount (USD)', '10')
+  ok(await selling.refund(id, { amount: selling.money(1_000) }))
+  await visitor.text('Meanwhile $10.00 of this order was refunded')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Refund $10.00', { role: 'button' })
+  await visitor.there('Meanwhile $10.00 of this order was refunded', { role: 'dialog' })
+  await visitor.press('Cancel', { role: 'button' })
+  await visitor.gone('Meanwhile $10.00 of this order was refunded')
+  expect([await refunds(), await visitor.value('Amount (USD)')]).toEqual([1, '10'])
+  // Also where no event has told of it.
+  await visitor.page.evaluate(`{
+    const before = globalThis.fetch
+    globalThis.fetch = (request, options) => (new URL(request.url ?? request, location.origin).pathname === '/v2/events' ? new Promise(() => {}) : before(request, options))
+  }`)
+  ok(await selling.refund(id, { amount: selling.money(1_000) }))
+  await visitor.press('Refund $10.00', { role: 'button' })
+  await visitor.there('Meanwhile $10.00 of this order was refunded', { role: 'dialog' })
+  expect(await refunds()).toBe(2)
+  await visitor.press('Refund $10.00', { role: 'button' })
+  await visitor.there(/\$10\.00 went back/, {})
+  expect(await refunds()).toBe(3)
+})
+
+test('a parcel whose answer was lost is noted once, though less is left to send by then', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
+  await visitor.there(`Send order #${number}`, { role: 'dialog' })
+  await visitor.fill(/^Quantity/, '2')
+  await losesOne(visitor, '/fulfilments')
+  await visitor.press('Note as sent', { role: 'button' })
+  await visitor.text('souk did not answer, and it may have done it or not')
+  await visitor.text('of 1')
+  await visitor.press('Note as sent', { role: 'button' })
+  await visitor.gone(`Send order #${number}`)
+  expect((await selling.order(id)).fulfilments).toMatchObject([{ lines: [{ quantity: 2 }] }])
+})
+
+test('a refund whose answer was lost is sent again as the same, though less is left by then, and goes back once', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.press('An amount')
+  await visitor.fill('Amount (USD)', '10')
+  await losesOne(visitor, '/refunds')
+  await visitor.press('Refund $10.00', { role: 'button' })
+  await visitor.text('souk did not answer, and it may have done it or not')
+  await visitor.text('Meanwhile $10.00 of this order was refunded')
+  await visitor.press('Refund $10.00', { role: 'button' })
+  await visitor.there(/\$10\.00 went back/, {})
+  expect((await selling.order(id)).refunds).toHaveLength(1)
+})
+
+test('an amount is typed in major units, and more than is left is refused before it is sent', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
+  await visitor.there(`Refund order #${number}`, { role: 'dialog' })
+  await visitor.press('An amount')
+  // Nothing typed yet, nothing is wrong.
+  await visitor.text('Choose what goes back.')
+  expect(await visitor.has('Not an amount')).toBe(false)
+  await visitor.fill('Amount (USD)', '30.01')
+  await visitor.text('That is more than is left to refund.')
+  await visitor.fill('Amount (USD)', 'ten')
+  await visitor.press('Refund', { role: 'button' })
+  await visitor.text('Not an amount of USD')
+  await visitor.fill('Amount (USD)', '0,05')
+  visitor.expects(/ERR_INTERNET_DISCONNECTED/)
+  await visitor.offline(true)
+  await visitor.press('Refund $0.05', { role: 'button' })
+  await visitor.text('souk did not answer, and it may have done it or not')
+  await visitor.offline(false)
+  expect(await visitor.value('Amount (USD)')).toBe('0,05')
+  await visitor.press('Refund $0.05', { role: 'button' })
+  await visitor.there(/\$0\.05 went back/, {})
+  expect((await selling.order(id)).refunds).toMatchObject([{ amount: selling.money(5), lines: [] }])
+})
+
+test('whoever packs beside somebody else is refused, and told why', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
+  await visitor.there(`Send order #${number}`, { role: 'dialog' })
+  // Nobody reads it anew behind the form: what is typed stands.
+  ok(await selling.post(`/v2/orders/${id}/fulfilments`, {}))
+  visitor.expects(`POST /v2/orders/${id}/fulfilments 409`)
+  await visitor.press('Note as sent', { role: 'button' })
+  await visitor.there(/That did not work/, {})
+  await visitor.press('Close')
+  await visitor.gone('Note as sent')
+})
+
+test('a tracking number that two correct at once is not overwritten unseen', async ({ open, data: { selling } }) => {
+  const { id } = await bought(selling)
+  const { id: parcel } = ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'WRONG' })).body
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await visitor.press('Correct: Parcel 1')
+  await visitor.fill('Tracking number', 'MINE')
+  const path = `/v2/orders/${id}/fulfilments/${parcel}`
+  ok(await selling.patch(path, { trackingNumber: 'THEIRS' }))
+  visitor.expects(`PATCH ${path} 412`)
+  await visitor.press('Save', { role: 'button' })
+  await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
+  await visitor.text('THEIRS')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Save mine over it')
+  await visitor.text('MINE')
+  expect((await selling.order(id)).fulfilments).toMatchObject([{ trackingNumber: 'MINE' }])
+})
+
+test('one who corrects a parcel types at once', async ({ open, data: { selling } }) => {
+  const { id } = await bought(selling)
+  ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'WRONG' }))
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await visitor.keyPress('Correct: Parcel 1')
+  await visitor.keyboardAt('Tracking number', { role: 'textbox' })
+  await visitor.key('Escape')
+  await visitor.until(`!document.querySelector('dialog')`, 'no dialog')
+  await visitor.keyboardAt('Correct: Parcel 1')
+})
+
+test('an order is called off after a question, and the back button closes it', async ({ open, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await visitor.press('Cancel order', { role: 'link' })
+  await visitor.there(`Cancel order #${number}?`, { role: 'dialog' })
+  await visitor.text('$30.00 go back to the shopper')
+  await visitor.back()
+  await visitor.gone(`Cancel order #${number}?`)
+  expect((await selling.order(id)).status).toBe('CONFIRMED')
+  await visitor.press('Cancel order', { role: 'link' })
+  await visitor.press('Cancel the order')
+  await visitor.there(/The order is cancelled/, {})
+  expect((await selling.order(id)).status).toBe('CANCELLED')
+  await visitor.gone('Cancel order')
+  await visitor.settled()
+  expect(await visitor.page.evaluate(`document.querySelector('.subtitle').innerText`)).not.toContain('To send')
+})
+
+test('what must be paid by hand is listed, and settled with its reference', async ({ open, data: { selling } }) => {
+  const path = await manualRefundOf(selling)
+  const visitor = await open({ as: selling, at: at(selling, '/orders/refunds?status=MANUAL'), width: 'phone' })
+  await visitor.heading('Refunds')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.keyPress('Paid by hand', { role: 'link' })
+  await visitor.keyFill('Reference', 'BANK-42')
+  await visitor.keyPress('It is paid', { role: 'button' })
+  await visitor.there(/Noted as paid/, {})
+  const [, orderId = ''] = /orders\/([^/]+)/.exec(path) ?? []
+  expect((await selling.order(orderId)).refunds).toMatchObject([{ status: 'SUCCEEDED', settledReference: 'BANK-42' }])
+  await visitor.text('No refund waits for this.')
+})
+
+test('the window for what was paid by hand stays while one types, also where somebody else was faster', async ({
+  open,
+  data: { selling },
+}) => {
+  const [, orderId = ''] = /orders\/([^/]+)/.exec(await manualRefundOf(selling)) ?? []
+  const [{ id }] = (await selling.order(orderId)).refunds
+  const visitor = await open({ as: selling, at: at(selling, `/orders/refunds?status=MANUAL&do=settle&refund=${id}`) })
+  await visitor.fill('Reference', 'MINE-1')
+  ok(await selling.post(`/v2/orders/${orderId}/refunds/${id}/settled`, { reference: 'THEIRS-1' }, { 'idempotency-key': 'theirs' }))
+  await visitor.text('No refund waits for this.')
+  expect(await visitor.value('Reference')).toBe('MINE-1')
+  visitor.expects(/^POST \/v2\/orders\/\S+\/settled 409$/)
+  await visitor.press('It is paid', { role: 'button' })
+  await visitor.there(/That did not work/, {})
+})
+
+test('who may not is not offered it, and who may not any more is told', async ({ open, app, data: { selling } }) => {
+  const { id, number } = await bought(selling)
+  const packer = await staffOf(app, selling, 'FULFILMENT')
+  const visitor = await open({ as: packer, at: at(selling, `/orders/${id}`) })
+  await visitor.heading(`Order #${number}`)
+  await visitor.there('Send', { role: 'link' })
+  const offered = [...(await visitor.all('link', { within: `Order #${number}` })), ...(await visitor.all('button'))]
+  expect(offered.filter((name) => /^(Refund|Cancel order|Add note)$/.test(name))).toEqual([])
+  // What is paid back by hand they see, and do not settle.
+  await manualRefundOf(selling)
+  await visitor.go(at(selling, '/orders/refunds?status=MANUAL'))
+  await visitor.heading('Refunds')
+  await visitor.there('Refunds', { role: 'table' })
+  expect(await visitor.has('Paid by hand')).toBe(false)
+  const manager = await staffOf(app, selling, 'MANAGER')
+  const second = await open({ as: manager, at: at(selling, `/orders/${id}?do=refund`) })
+  await hearsNothing(second)
+  await second.press('All that is left, with shipping')
+  ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'READ_ONLY' } }))
+  second.expects(/POST \/v2\/orders\/.*\/refunds 403/)
+  await second.press('Refund $30.00', { role: 'button' })
+  await second.there(/That did not work/, {})
+  expect((await selling.order(id)).refunds).toEqual([])
+})
+
+test('hostile texts stand in an order as texts, and break no layout', async ({ open, data: { selling } }) => {
+  const hostile = await selling.add({ title: long(255), variants: [{ sku: long(100), price: selling.money(500), onHand: 9 }] })
+  const shippingAddress = { ...address, name: long(200), company: long(200), line1: long(200), city: long(100), phone: long(40) }
+  const order = await selling.bought({ variants: [hostile.variants[0]?.id ?? ''], shippingAddress, billingAddress: shippingAddress })
+  ok(await selling.post(`/v2/orders/${order.id}/notes`, { text: long(1_000) }))
+  ok(await selling.post(`/v2/orders/${order.id}/fulfilments`, { trackingNumber: long(100), carrier: long(100) }))
+  ok(await selling.refund(order.id, { amount: selling.money(100), reason: long(500) }))
+  const visitor = await open({ as: selling, at: at(selling, `/orders/${order.id}`), width: 'phone' })
+  await visitor.heading(`Order #${order.number}`)
+  await visitor.text('<b>bold</b>')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.width('desk')
+  await visitor.scheme('dark')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.width('phone')
+  for (const path of ['/orders', '/orders/refunds', '']) {
+    await visitor.go(at(selling, path))
+    await visitor.until(`document.querySelector('main h1') && !document.querySelector('.skeleton')`, path)
+    expect([path, await visitor.axe()]).toEqual([path, []])
+  }
+})
+
+test('a filter of the address that is none of the choices is refused, and can be cleared', async ({ open, data: { selling } }) => {
+  await bought(selling)
+  const visitor = await open({ as: selling })
+  visitor.expects(/^GET \/v2\/orders\?status=NO_SUCH_STATE.* 400/)
+  await visitor.go(at(selling, '/orders?status=NO_SUCH_STATE'))
+  await visitor.text('did not work')
+  expect(await visitor.page.evaluate(`document.querySelector('.filters select').selectedOptions[0]?.text`)).toBe('All')
+  await visitor.press('Clear filters')
+  await visitor.there(/^#1/, { role: 'link' })
+})
+
+test('on a phone filters stand folded before a list, unless one is chosen', async ({ open, data: { selling } }) => {
+  await bought(selling)
+  const visitor = await open({ as: selling, at: at(selling, '/orders'), width: 'phone' })
+  await visitor.heading('Orders')
+  expect(await visitor.all('combobox', { within: 'main' })).toEqual([])
+  await visitor.keyPress('Filter', { role: 'button' })
+  await visitor.fill('Status', 'Confirmed')
+  await visitor.until(`location.search === '?status=CONFIRMED'`, 'the filter in the address')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.reload()
+  await visitor.there('Filter (1)', { role: 'button' })
+  await visitor.there('Status', { role: 'combobox' })
+})
+
+test('a filter that is chosen while a search is about to go off stays', async ({ open, data: { selling } }) => {
+  const visitor = await open({ as: selling, at: at(selling, '/orders') })
+  await visitor.heading('Orders')
+  const typed = `const set = (of, value, event) => {
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(of), 'value').set.call(of, value)
+    of.dispatchEvent(new Event(event, { bubbles: true }))
+  }
+  set(document.querySelector('.filters input[type=search]'), 'zz', 'input')
+  set(document.querySelector('.filters select'), 'CONFIRMED', 'change')`
+  await visitor.until(`(() => { ${typed}; return true })()`, 'what is typed')
+  await visitor.until("location.search.includes('q=zz') && location.search.includes('status=CONFIRMED')", 'both in the address')
+})
+
+test('whoever noted something is told by name to the owner, and nobody else is told who works there', async ({
+  open,
+  app,
+  data: { selling },
+}) => {
+  const { id } = await bought(selling)
+  const manager = await staffOf(app, selling, 'MANAGER')
+  ok(await selling.post(`/v2/orders/${id}/notes`, { text: 'of the key' }))
+  for (const [token, text] of [
+    [selling.token, 'of the owner'],
+    [manager.token, 'of the manager'],
+  ] as const)
+    ok(await app.call('POST', `/v2/orders/${id}/notes`, { token, body: { text }, headers: { 'x-shop-id': selling.shop.id } }))
+  const { notes } = await selling.order(id)
+  const [byKey = ''] = notes.map(({ actor }: { actor: string }) => actor)
+  const told = (visitor: Awaited<ReturnType<typeof open>>) =>
+    visitor.page.evaluate(
+      "[...document.querySelectorAll('.timeline .note-text + small')].map((one) => one.textContent.split(' · ').at(-1))",
+    )
+
+  const owner = await open({ as: selling, at: at(selling, `/orders/${id}`) })
+  await owner.text(manager.email)
+  expect(await told(owner)).toEqual([manager.email, 'You', byKey])
+  expect(await owner.axe()).toEqual([])
+  const other = await open({ as: manager, at: at(selling, `/orders/${id}`) })
+  await other.text('of the owner')
+  expect(await told(other)).toEqual(['You', selling.id, byKey])
+})

@@ -1,0 +1,203 @@
+/** How long one is in: a browser that takes no cookies, tokens that end, a machine that slept, a cookie that is there twice. */
+import { test as bunTest, expect, setDefaultTimeout } from 'bun:test'
+import { chromiumOfDesk } from '../support/chromium.ts'
+import { consoleTests, type InConsole } from '../support/console-tests.ts'
+import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+import { untilThere } from '../support/visit.ts'
+
+setDefaultTimeout(longTestMs)
+
+const { test } = consoleTests()
+const hourMs = 3_600_000
+const isAtLogin = 'Log in to souk'
+
+type In = InConsole<undefined>
+type Visitor = Awaited<ReturnType<In['open']>>
+/** Logs in again at the page as it stands. */
+async function again(visitor: Visitor, { email, password }: { email: string; password: string }): Promise<void> {
+  await visitor.keyFill('E-mail address', email)
+  await visitor.keyFill('Password', password)
+  await visitor.key('Enter')
+  await visitor.until(`!document.querySelector('input[autocomplete="current-password"]')`, 'in again')
+}
+
+const withoutCookies = chromiumOfDesk ? test : (name: string, _: (given: In) => Promise<void>) => bunTest.skip(name, () => undefined)
+
+withoutCookies(
+  'where the browser takes no cookies one is told once, works until the token ends, and keeps what was typed',
+  async ({ open, app, clock }) => {
+    const shop = await app.merchant()
+    const visitor = await open({ cookies: false, at: `s/${shop.shop.name}/settings` })
+    await visitor.heading(isAtLogin)
+    await visitor.text('Your browser keeps no cookies for this page')
+    expect(await visitor.axe()).toEqual([])
+    await again(visitor, shop)
+    await visitor.heading('Shop')
+    expect(await visitor.has('keeps no cookies')).toBe(false)
+    // Nor locks: what happens is told all the same.
+    expect(await untilThere(async () => app.deps.live.figures().shop > 0)).toBe(true)
+    await visitor.press('Orders')
+    await visitor.heading('Orders')
+    await visitor.back()
+    await visitor.heading('Shop')
+    await visitor.keyFill('Title', 'Of an hour ago')
+    // Another tab begins at the login, and takes nothing from this one.
+    const beside = await open({ beside: visitor, cookies: false, at: `s/${shop.shop.name}` })
+    await beside.heading(isAtLogin)
+    expect(await visitor.value('Title')).toBe('Of an hour ago')
+    clock.advance(hourMs + 60_000)
+    // Whichever asks first.
+    visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
+    await visitor.keyPress('Save', { role: 'button' })
+    await visitor.heading(isAtLogin)
+    await visitor.text('Your session has ended: log in again.')
+    await again(visitor, shop)
+    await visitor.heading('Shop')
+    expect(await visitor.value('Title')).toBe('Of an hour ago')
+    await visitor.keyPress('Save', { role: 'button' })
+    await visitor.text('Saved')
+    const sessions = async () => ok(await app.call('GET', '/auth/sessions', { token: mine.data.accessToken })).body.total
+    const { email, password } = shop
+    const { body: mine } = ok(await app.call('POST', '/merchant/login', { body: { email, password } }))
+    const before = await sessions()
+    await visitor.press('Log out', { role: 'button' })
+    await visitor.heading(isAtLogin)
+    await visitor.settled()
+    expect(await sessions()).toBe(before - 1)
+    await visitor.reload()
+    await visitor.heading(isAtLogin)
+  },
+)
+
+withoutCookies('where the browser keeps nothing another language can be chosen still', async ({ open }) => {
+  const visitor = await open({ cookies: false })
+  await visitor.heading(isAtLogin)
+  await visitor.fill('Language', 'Монгол')
+  await visitor.until(`document.documentElement.lang === 'mn' && document.querySelector('main h1') !== null`, 'the page in Mongolian')
+})
+
+test('a token that ends after an hour is renewed unseen, and what was typed is saved', async ({ open, app, clock }) => {
+  const shop = await app.merchant()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
+  await visitor.keyFill('Title', 'An hour later')
+  clock.advance(hourMs + 60_000)
+  // Whichever asks first.
+  visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
+  await visitor.keyPress('Save', { role: 'button' })
+  await visitor.text('Saved')
+  expect(await visitor.has(isAtLogin)).toBe(false)
+})
+
+test('a machine that slept for three hours asks for the password, and keeps what was typed', async ({ open, app, clock }) => {
+  const shop = await app.merchant()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
+  await visitor.keyFill('Title', 'Before the night')
+  visitor.sessionEnds()
+  clock.advance(3 * hourMs)
+  // The clock on the wall goes on while it sleeps, the steady one stands still.
+  await visitor.page.evaluate(`{ const right = Date.now; Date.now = () => right.call(Date) + ${3 * hourMs} }`)
+  await visitor.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await visitor.heading(isAtLogin)
+  await visitor.text('Nobody was here for half an hour')
+  expect(await visitor.has('Before the night')).toBe(false)
+  await again(visitor, shop)
+  await visitor.heading('Shop')
+  expect(await visitor.value('Title')).toBe('Before the night')
+  await visitor.keyPress('Save', { role: 'button' })
+  await visitor.text('Saved')
+})
+
+test('a cookie that something else on the host has put beside ours is taken away, and one comes in again', async ({ open, app, url }) => {
+  const shop = await app.merchant()
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
+  await visitor.heading('Orders')
+  const name = `souk_console_${new URL(url).port}`
+  for (const path of ['/', '/console', '/console/'])
+    await visitor.page.command('Network.setCookie', { name, value: 'x', path, url: `${url}${path}`, httpOnly: true })
+  await visitor.reload()
+  await visitor.heading(isAtLogin)
+  await again(visitor, shop)
+  await visitor.heading('Orders')
+  await visitor.page.evaluate('globalThis.isBefore = true')
+  await visitor.reload()
+  await visitor.until(`!globalThis.isBefore && document.querySelector('main h1') !== null`, 'the page anew')
+  await visitor.heading('Orders')
+})
+
+/** In a page, before all else: what its first request for the session is answered comes through this. */
+const firstAnswer = (through: string) => `{
+  const before = globalThis.fetch
+  let isFirst = true
+  globalThis.fetch = async (request, options) => {
+    if (!isFirst || String(request) !== '/console/session') return before(request, options)
+    isFirst = false
+    ${through}
+  }
+}`
+const nobody = `return new Response('{"statusCode":401,"message":"","error":"Unauthorized"}', { status: 401, headers: { 'content-type': 'application/json' } })`
+
+test('that nobody was in is asked once more before it is believed: another tab may have logged in since', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.heading('Orders')
+  const beside = await open({ beside: visitor, at })
+  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', { source: firstAnswer(nobody) })
+  await beside.reload()
+  await beside.heading('Orders')
+  await visitor.press('Discounts')
+  await visitor.heading('Discounts')
+})
+
+test('who logs out while another tab is on its way in stays out, in both', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.heading('Orders')
+  const beside = await open({ beside: visitor, at })
+  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', {
+    source: firstAnswer(`const answer = await before(request, options)
+    await new Promise((resume) => (globalThis.go = resume))
+    return answer`),
+  })
+  await beside.reload()
+  await beside.until('globalThis.go !== undefined', 'an answer that waits')
+  await visitor.press('Log out', { role: 'button' })
+  await visitor.heading(isAtLogin)
+  await beside.page.evaluate('go()')
+  await beside.heading(isAtLogin)
+  await visitor.settled()
+  await visitor.heading(isAtLogin)
+})
+
+test('a page that begins while another tab renews the session waits for its turn', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.heading('Orders')
+  const beside = await open({ beside: visitor })
+  await visitor.page.evaluate(
+    `new Promise((held) => void navigator.locks.request('souk-console-session', () => (held(), new Promise((resume) => (globalThis.letGo = resume)))))`,
+  )
+  await beside.page.open('about:blank')
+  beside.page.events.length = 0
+  await beside.go(at)
+  await beside.until(`document.querySelector('.splash') !== null`, 'that it loads')
+  expect(beside.requests().filter((one) => one.startsWith('POST'))).toEqual([])
+  await visitor.page.evaluate('letGo()')
+  await beside.heading('Orders')
+})
+
+test('a browser that has no locks, as away from TLS and loopback, begins all the same, and asks once', async ({ open, app }) => {
+  const shop = await app.merchant()
+  const at = `s/${shop.shop.name}/orders`
+  const visitor = await open({ as: shop, at })
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: 'delete Navigator.prototype.locks' })
+  await visitor.page.open('about:blank')
+  visitor.page.events.length = 0
+  await visitor.go(at)
+  await visitor.heading('Orders')
+  expect(await visitor.page.evaluate(`'locks' in navigator`)).toBe(false)
+  expect(visitor.requests().filter((one) => one.startsWith('POST'))).toEqual(['POST /console/session 200'])
+})

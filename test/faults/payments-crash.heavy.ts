@@ -1,0 +1,432 @@
+/**
+ * A program that stops anywhere on the way of a payment that a processor decides (its messages, its claims, its disputes, what nobody heard
+ * of), or of the accounts that take payments, leaves nothing half-done: whether the next one finds it first or is asked first, it ends where
+ * it would have, the books and the processors tell the same, and nobody has paid or been paid twice.
+ */
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { processorIsolations } from '../../db/schema/payment-methods.ts'
+import { processorAccounts } from '../../db/schema/processor-accounts.ts'
+import { apiKeys, shopHosts, shops } from '../../db/schema/shop.ts'
+import { callbackTokenOf } from '../../src/modules/payment/callbacks.ts'
+import type { ProcessorName } from '../../src/modules/payment-method/domain.ts'
+import type { ActRequest } from '../support/act-until-killed.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { type Books, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
+import { crash, type Deed, type Doing, inTurns, openAt, runWhole, type Stage } from '../support/crash.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
+import { approved } from '../support/kyb.ts'
+import { allThere, newOutside, type Outside, type Played } from '../support/played.ts'
+import { everySetting } from '../support/processor-settings.ts'
+import { signed, untruths } from '../support/promises.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const atOnce = navigator.hardwareConcurrency
+
+type Scenario = {
+  name: string
+  /** Brings the shop to where the program begins that will stop. Returns what it does then. */
+  prepare: (scene: Scene) => Promise<Deed>
+  /** What a request is answered with, however often it is sent. */
+  status?: number
+  /** What there is in the end. */
+  end: Partial<Record<'orders' | 'payments' | 'refunds' | 'disputes' | 'messages', object[]>>
+  /** Where the next program may take another way to the same end: no more than that is compared. */
+  varies?: true
+}
+
+const confirmed = { status: 'CONFIRMED', paymentStatus: 'CAPTURED', capturedTotal: 1_000, holds: 'COMMITTED' }
+const captured = { status: 'CAPTURED', captured: 1_000 }
+const done = { resumeAt: null }
+/** A claim that may have been made is never made again: where its processor does not know it an hour later, somebody pays by hand. */
+const claimedOrByHand = expect.stringMatching(/^(SUCCEEDED|MANUAL)$/)
+
+const scenarios: Scenario[] = [
+  {
+    name: 'a message that a payment can be taken',
+    async prepare({ waiting, pay, messageAbout }) {
+      const payment = await waiting('stripe')
+      pay('stripe')
+      return messageAbout('stripe', payment)
+    },
+    status: 200,
+    end: { orders: [confirmed], payments: [captured], messages: [done] },
+  },
+  {
+    name: "QPay's callback",
+    async prepare({ app, waiting, pay }) {
+      const { id } = await waiting('qpay')
+      pay('qpay')
+      const token = callbackTokenOf(await app.deps.instanceKeys.of('PAYMENT_CALLBACKS'), id)
+      return { method: 'GET', path: `/webhooks/payments/qpay/callback/${token}`, options: {} }
+    },
+    status: 200,
+    end: { orders: [confirmed], payments: [captured] },
+  },
+  {
+    name: 'a dispute',
+    prepare: async ({ bought, messageAbout }) => messageAbout('stripe', await bought('stripe'), { state: 'OPEN' }),
+    status: 200,
+    end: { orders: [confirmed], disputes: [{ status: 'OPEN', amount: 1_000 }], messages: [done] },
+  },
+  {
+    name: 'a dispute that is lost after it was won',
+    async prepare({ bought, messageAbout, send }) {
+      const payment = await bought('stripe')
+      await send(messageAbout('stripe', payment, { state: 'WON' }))
+      return messageAbout('stripe', payment, { state: 'LOST' })
+    },
+    status: 200,
+    end: { orders: [confirmed], disputes: [{ status: 'LOST', amount: 1_000 }], messages: [done, done] },
+  },
+  {
+    name: "a refund made at the processor's own page",
+    async prepare({ played, bought, messageAbout }) {
+      const payment = await bought('stripe')
+      played.at.stripe.giveBack(payment.reference, 300)
+      return messageAbout('stripe', payment)
+    },
+    status: 200,
+    end: { orders: [{ refundedTotal: 300 }], refunds: [{ purpose: 'ELSEWHERE', status: 'SUCCEEDED', amount: 300 }], messages: [done] },
+  },
+  {
+    name: 'a refund that fails after it came through',
+    async prepare({ played, bought, refund, send, messageAbout }) {
+      const payment = await bought('stripe')
+      ok(await send(refund(payment.orderId, { amount: usd(300) }, 'before')))
+      played.at.stripe.bounce()
+      return messageAbout('stripe', payment)
+    },
+    status: 200,
+    end: { orders: [{ ...confirmed, refundedTotal: 0 }], refunds: [{ status: 'MANUAL', amount: 300, resumeAt: null }], messages: [done] },
+  },
+  {
+    name: 'a refund that its shopper claims',
+    prepare: async ({ bought, refund }) => refund((await bought('btcpay')).orderId, { all: true }),
+    status: 201,
+    end: { orders: [{ status: 'CONFIRMED' }], refunds: [{ status: claimedOrByHand, amount: 1_000 }] },
+    varies: true,
+  },
+  {
+    name: 'a refund that has to be paid by hand',
+    prepare: async ({ bought, refund }) => refund((await bought('qpay')).orderId, { amount: { amount: 300, currency: 'MNT' } }),
+    status: 201,
+    end: { orders: [{ ...confirmed, refundedTotal: 0 }], refunds: [{ status: 'MANUAL', amount: 300 }] },
+  },
+  {
+    name: 'a refund that is said to have been paid by hand',
+    async prepare({ bought, refund, send, post }) {
+      const { orderId } = await bought('qpay')
+      const { body } = ok(await send(refund(orderId, { amount: { amount: 300, currency: 'MNT' } }, 'before')))
+      return post('qpay', `/v2/orders/${orderId}/refunds/${body.id}/settled`, { reference: 'bank 1' })
+    },
+    status: 200,
+    end: { orders: [{ refundedTotal: 300 }], refunds: [{ status: 'SUCCEEDED', settledReference: 'bank 1' }] },
+  },
+  {
+    name: 'a checkout that another processor takes over',
+    async prepare({ played, checkout }) {
+      played.outside.mute.push('checkout')
+      played.outside.isPaid = true
+      return checkout('checkout')
+    },
+    status: 201,
+    end: { orders: [confirmed], refunds: [] },
+    varies: true,
+  },
+  {
+    name: 'a checkout at a processor that can neither be asked by our id nor told twice',
+    async prepare({ played, checkout }) {
+      played.outside.isPaid = true
+      return checkout('qpay')
+    },
+    status: 201,
+    end: { refunds: [] },
+    // What it has begun while nobody heard of it, nobody can pay: then the order ends.
+    varies: true,
+  },
+  {
+    name: 'a look at a payment that waits, of which nobody told',
+    async prepare({ app, waiting, pay }) {
+      await waiting('stripe')
+      pay('stripe')
+      app.clock.advance(minuteMs)
+      return 'resume'
+    },
+    end: { orders: [confirmed], payments: [captured] },
+  },
+  {
+    name: 'the capture of a payment whose processor takes its time',
+    async prepare({ app, waiting, pay }) {
+      await waiting('checkout')
+      pay('checkout')
+      app.clock.advance(minuteMs)
+      return 'resume'
+    },
+    end: { orders: [confirmed], payments: [captured] },
+  },
+  {
+    name: 'the sweep that finds money on a payment that was given up',
+    async prepare({ app, played, waiting }) {
+      await waiting('btcpay')
+      app.clock.advance(hourMs)
+      await app.jobs.closeOrders()
+      // Coins can be sent to an invoice that is over.
+      for (const one of played.at.btcpay.there) one.state = 'SEEN'
+      app.clock.advance(hourMs)
+      return 'sweep'
+    },
+    end: {
+      orders: [{ status: 'EXPIRED', capturedTotal: 1_000, holds: 'RELEASED' }],
+      refunds: [{ purpose: 'COMPENSATE', status: claimedOrByHand, amount: 1_000 }],
+    },
+    varies: true,
+  },
+  {
+    name: 'the first account of a shop',
+    prepare: async ({ put }) => put('/shops/v2/processor-accounts/stripe', account('first')),
+    status: 200,
+    end: {},
+    varies: true,
+  },
+  {
+    name: 'other keys of an account through which a payment waits',
+    async prepare({ played, put, send, waiting }) {
+      ok(await send(put('/shops/v2/processor-accounts/stripe', account('first'))))
+      await waiting('stripe')
+      played.outside.isPaid = true
+      return put('/shops/v2/processor-accounts/stripe', { ...account('first'), secretKey: 'sk_test_rotated' })
+    },
+    status: 200,
+    end: { orders: [confirmed], payments: [captured] },
+    varies: true,
+  },
+  {
+    name: 'another account in the place of one through which a payment waits',
+    async prepare({ played, put, send, waiting }) {
+      ok(await send(put('/shops/v2/processor-accounts/stripe', account('first'))))
+      await waiting('stripe')
+      played.outside.isPaid = true
+      return put('/shops/v2/processor-accounts/stripe', account('second'))
+    },
+    status: 200,
+    end: { orders: [confirmed], payments: [captured] },
+    varies: true,
+  },
+  {
+    name: 'going live',
+    prepare: async ({ ground }) => ({
+      method: 'POST',
+      path: '/shops/v2/go-live',
+      options: { token: ground.usd.token, headers: { 'idempotency-key': 'the-one' } },
+    }),
+    status: 200,
+    end: {},
+  },
+  {
+    name: 'the proof of a host name that another shop has',
+    async prepare({ played, ground, call }) {
+      for (const shop of [ground.mnt, ground.usd]) {
+        const { txtValue } = await call(shop, 'POST', '/shops/v2/hosts', { host: 'shop.example.com' })
+        played.outside.txt = [txtValue]
+        if (shop === ground.mnt) await call(shop, 'POST', '/shops/v2/hosts/shop.example.com/verify')
+      }
+      return { method: 'POST', path: '/shops/v2/hosts/shop.example.com/verify', options: { token: ground.usd.token } }
+    },
+    status: 200,
+    end: {},
+    varies: true,
+  },
+  {
+    name: 'the isolation of a processor',
+    prepare: async ({ ground }) => ({
+      method: 'POST',
+      path: '/admin/operations/breakers/stripe',
+      options: { token: ground.operator, body: { action: 'isolate' } },
+    }),
+    status: 200,
+    end: {},
+    varies: true,
+  },
+]
+
+const usd = (amount: number) => ({ amount, currency: 'USD' })
+const account = (name: string) => ({ secretKey: `sk_test_${name}`, publishableKey: `pk_test_${name}`, webhookSecret: `whsec_${name}` })
+
+type ShopKnown = { secretKey: string; publishableKey: string; token: string; variantId: string }
+type Ground = { database: TestDatabase; usd: ShopKnown; mnt: ShopKnown; operator: string }
+
+/** A shop whose cards Checkout.com takes, or Stripe in its place, and one whose shoppers pay by QPay. */
+async function layGround(): Promise<Ground> {
+  const database = await testDatabase()
+  await using app = await testApp(everySetting, { database })
+  const operator = await app.superAdmin()
+  const shopPaidBy = async (processor: ProcessorName, currency: string, country: string): Promise<ShopKnown> => {
+    const shop = await sellingIn(app, { currency, country })
+    const { secretKey, publishableKey, token, variantId } = shop
+    ok(await app.call('PUT', '/shops/v2/payment-methods', { token, body: { card: { enabled: true, processor } } }))
+    if (currency === 'USD') await approved(app, shop, operator)
+    return { secretKey, publishableKey, token, variantId }
+  }
+  return { database, usd: await shopPaidBy('checkout', 'USD', 'US'), mnt: await shopPaidBy('qpay', 'MNT', 'MN'), operator: operator.token }
+}
+let ground: Promise<Ground> | undefined
+afterAll(async () => (await ground)?.database.drop())
+
+type Waiting = { id: string; orderId: string; reference: string }
+type Scene = ReturnType<typeof sceneIn>
+
+/** What is done in the shops on the way to where a program will stop. */
+function sceneIn(app: TestApp, played: Played, ground: Ground) {
+  let messages = 0
+  const shopOf = (name: ProcessorName) => (name === 'qpay' ? ground.mnt : ground.usd)
+  const send = ({ method, path, options }: ActRequest) => app.call(method, path, options)
+  const call = async (shop: ShopKnown, method: string, path: string, body?: unknown) =>
+    ok(await app.call(method, path, { token: shop.token, ...(body === undefined ? {} : { body }) })).body
+  const post = (name: ProcessorName, path: string, body: unknown, key = 'the-one'): ActRequest => ({
+    method: 'POST',
+    path,
+    options: { key: shopOf(name).secretKey, body, headers: { 'idempotency-key': key } },
+  })
+  async function checkout(name: ProcessorName): Promise<ActRequest> {
+    const { publishableKey: key, variantId } = shopOf(name)
+    const { id } = ok(await app.call('POST', '/cart', { key, body: { email: 'shopper@example.com' } })).body
+    ok(await app.call('POST', `/cart/${id}/items`, { key, body: { variantId, quantity: 1 } }))
+    const how = name === 'btcpay' ? { method: 'crypto' } : { method: 'card', processor: name }
+    const body = { ...how, returnUrl: 'https://shop.example/back' }
+    return { method: 'POST', path: `/cart/${id}/checkout`, options: { key, body, headers: { 'idempotency-key': 'the-one' } } }
+  }
+  /** An order whose shopper is on the processor's page. */
+  async function waiting(name: ProcessorName): Promise<Waiting> {
+    const { order } = ok(await send(await checkout(name)), 201).body
+    const { id, processorReference: reference, status } = order.payments[0]
+    expect(status).toBe('REQUIRES_ACTION')
+    return { id, reference, orderId: order.id }
+  }
+  /** Its shopper pays there. */
+  const pay = (name: ProcessorName) => {
+    for (const { reference } of played.at[name].there) played.at[name].pay(reference, 1)
+  }
+
+  return {
+    app,
+    played,
+    ground,
+    send,
+    call,
+    post,
+    checkout,
+    waiting,
+    pay,
+    async bought(name: ProcessorName): Promise<Waiting> {
+      const payment = await waiting(name)
+      pay(name)
+      for (let looks = 0; looks < 2; looks++) {
+        app.clock.advance(minuteMs)
+        await app.jobs.resume()
+        played.at[name].settle()
+      }
+      return payment
+    },
+    refund: (orderId: string, body: unknown, key?: string) =>
+      post(JSON.stringify(body).includes('MNT') ? 'qpay' : 'stripe', `/v2/orders/${orderId}/refunds`, body, key),
+    put: (path: string, body: unknown): ActRequest => ({ method: 'PUT', path, options: { token: ground.usd.token, body } }),
+    messageAbout(name: ProcessorName, { id, reference }: Waiting, dispute?: { state: 'OPEN' | 'WON' | 'LOST' }): ActRequest {
+      const about = dispute ? { dispute: { reference: 'dp_1', amount: 1_000, currency: 'USD', ...dispute } } : {}
+      const raw = JSON.stringify({ id: `evt_${++messages}`, payment: { paymentId: id, reference }, ...about })
+      return { method: 'POST', path: `/webhooks/payments/${name}`, options: { raw, headers: signed } }
+    },
+  }
+}
+
+/** What there is of the accounts, keys and names of shops, without what differs each time it is made. */
+async function also({ deps: { db } }: TestApp): Promise<unknown> {
+  const accounts = await db.read.select().from(processorAccounts).orderBy(processorAccounts.id)
+  const hosts = await db.read.select().from(shopHosts).orderBy(shopHosts.shopId)
+  const keys = await db.read.select().from(apiKeys).orderBy(apiKeys.id)
+  const live = accounts.filter(({ retiredAt }) => retiredAt === null)
+  return {
+    accounts: live.map(({ shopId, processor, mode, accountId, publishable, names }) => {
+      const isFirst = accounts.find((one) => one.processor === processor)?.accountId === accountId
+      return { shopId, processor, mode, isFirst, publishable, names }
+    }),
+    shops: (await db.read.select().from(shops).orderBy(shops.id)).map(({ id, mode, status }) => ({ id, mode, status })),
+    keys: keys.map(({ shopId, kind, mode, expiresAt }) => ({ shopId, kind, mode, isEnded: expiresAt !== null })),
+    hosts: hosts.map(({ shopId, host, verifiedAt }) => ({ shopId, host, isVerified: verifiedAt !== null })),
+    isolated: (await db.read.select().from(processorIsolations)).map(({ processor }) => processor),
+  }
+}
+
+async function setStage({ prepare }: Scenario): Promise<Stage> {
+  ground ??= layGround()
+  const known = await ground
+  const database = await copyOf(known.database)
+  const begun = { database, startAt: Date.UTC(2026, 0, 6, 12, 1), settings: everySetting, also }
+  const { app, played } = await openAt(begun, database, newOutside())
+  if (!played) throw new Error('no processors')
+  const deed = await prepare(sceneIn(app, played, known))
+  const startAt = app.clock.now() + 1_000
+  await app.close()
+  return { ...begun, deed, startAt, outside: played.outside }
+}
+
+const alone: Doing[] = ['resume', 'untilQuiet']
+const again: Doing[][] = [
+  ['sendAgain', 'resume', 'untilQuiet'],
+  ['resume', 'sendAgain', 'untilQuiet'],
+]
+
+/** Either order of things, in turns; and a message that has been kept need not come again. */
+function doingsAfter(stopAfter: number, { status }: Scenario, { deed }: Stage): Doing[] {
+  if (status === undefined || typeof deed === 'string') return alone
+  const orders = deed.path.startsWith('/webhooks/') ? [...again, alone] : again
+  return orders[stopAfter % orders.length] ?? alone
+}
+
+/** Whatever breaks a rule once nothing is left to do. */
+const wrongAtRest = (books: Books, outside: Outside | undefined, wrong: string[] | undefined) => [
+  ...violationsAtRest(books),
+  ...untruths(books, allThere(outside ?? newOutside())),
+  ...(wrong ?? []),
+]
+
+/** Of the books, what a scenario names. */
+const named = (books: Books, end: Scenario['end']) =>
+  Object.fromEntries(Object.keys(end).map((table) => [table, books[table as keyof Scenario['end']]]))
+
+test.each(scenarios)('$name ends the same wherever the program stops, and is answered the same when it is sent again', async (scenario) => {
+  const { status, end, varies } = scenario
+  const stage = await setStage(scenario)
+  const whole = await runWhole(stage, 'here', ['untilQuiet'])
+  expect(whole.status).toBe(status)
+  expect(whole.count).toBeGreaterThan(0)
+  const last = whole.states.at(-1) as Books
+  expect(wrongAtRest(last, whole.outside, whole.wrong)).toEqual([])
+  expect(named(last, end)).toMatchObject(end)
+
+  const stops = Array.from(
+    { length: whole.count },
+    (_, nth) => () => crash(stage, 'here', nth + 1, [doingsAfter(nth + 1, scenario, stage)]),
+  )
+  for (const { what, doing, found, answers, states, errors, also, wrong, outside } of (await inTurns(stops, atOnce)).flat()) {
+    expect(violationsOf(found), what).toEqual([])
+    expect(
+      errors.filter(({ event }) => !told.includes(event)),
+      what,
+    ).toEqual([])
+    expect(answers, what).toEqual(status && doing.includes('sendAgain') ? [status] : [])
+    const after = states.at(-1) as Books
+    expect(wrongAtRest(after, outside, wrong), what).toEqual([])
+    expect(named(after, end), what).toMatchObject(end)
+    expect(also, what).toEqual(whole.also)
+    if (!varies) expect(comparable(after), what).toEqual(comparable(last))
+  }
+  await stage.database.drop()
+})
+
+/** What operators are told of as it happens: no failure of ours. */
+const told = ['refund.manual', 'refund.failed', 'refund.forgotten']

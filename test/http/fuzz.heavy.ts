@@ -1,0 +1,724 @@
+/**
+ * Drives every documented operation with requests that the document allows, and with broken ones, under right and wrong
+ * credentials. FUZZ_SEED repeats a run, FUZZ_RUNS makes it longer.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
+import { eq } from 'drizzle-orm'
+import fc from 'fast-check'
+import { engine } from '../../db/columns.ts'
+import { kybRecords } from '../../db/schema/kyb.ts'
+import { lendingApplications } from '../../db/schema/lending.ts'
+import { apiDocument } from '../../src/cli/openapi.ts'
+import { type Processor, ProcessorRefused } from '../../src/clients/processors/processor.ts'
+import { system } from '../../src/core/change.ts'
+import type { SafeFetch } from '../../src/core/outgoing.ts'
+import type { OpenApi } from '../../src/http/openapi.ts'
+import type { Schema } from '../../src/http/openapi-schema.ts'
+import { disableDiscounts } from '../../src/modules/discount/index.ts'
+import { createLender } from '../../src/modules/lender/index.ts'
+import { keepInvitation } from '../../src/modules/member/index.ts'
+import { registerMethodology } from '../../src/modules/methodology/index.ts'
+import { issueToken } from '../../src/modules/one-time-token/index.ts'
+import { currentKeys } from '../../src/modules/shop/service.ts'
+import { createPlatformWallet } from '../../src/modules/trust/index.ts'
+import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
+import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
+import { type NameServer, nameServer } from '../support/dns.ts'
+import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
+import { type Hints, marker } from '../support/fuzz-values.ts'
+import { approved, filed } from '../support/kyb.ts'
+import { completed, drafted, submitted } from '../support/lending.ts'
+import { drawn as pictureOf } from '../support/pictures.ts'
+import { changeProcessor } from '../support/sandbox.ts'
+import { ok } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+import { methodology, walletOf } from '../support/trust.ts'
+import { givenUpDelivery } from '../support/webhooks.ts'
+
+setDefaultTimeout(longTestMs)
+
+const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
+/**
+ * What an answer looks like is told by the document alone, and not by the engine; and what the document does not allow is refused before a
+ * store is asked, on Postgres as on SQLite. There it is what is allowed that may end otherwise.
+ */
+const [runsDefault, allowedTimes] = engine === 'sqlite' ? [100, 1] : [26, 3]
+const runs = Number(Bun.env['FUZZ_RUNS'] ?? runsDefault)
+
+/** Operations that the fuzzer cannot bring to a success, each with the reason. */
+const neverSucceed: Record<string, string> = {
+  'POST /auth/password': 'it takes the password by which the run logs in again, and would change it',
+  'POST /auth/password/reset': 'it takes a token that only a mail holds',
+  'POST /auth/totp/confirm': 'it takes a code of what was begun, and logins would ask for more of them',
+  'DELETE /auth/totp': 'it takes a code of a second factor that is on',
+  'POST /console/session': 'it takes the origin of the console’s own page',
+  'DELETE /console/session': 'the same',
+  'POST /console/setup': 'it takes a token that only a terminal shows, while there is no super admin',
+  'POST /customer/verify': 'it takes a token that only a mail holds',
+  'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
+  'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
+  'POST /v2/orders/drafts/{id}/send': 'it takes a mail server',
+  'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
+  'POST /webhooks/payments/{processor}/{shopId}': 'the same',
+  'POST /webhooks/ingestion/{providerId}': 'it takes the signature of the service provider over the body',
+  'GET /webhooks/payments/qpay/callback/{token}': 'it takes an address that only QPay was told of',
+  'POST /webhooks/payments/qpay/callback/{token}': 'the same',
+}
+
+/** What some operations need that no answer of another gives: values by name, made just before. */
+const preparations: Record<string, () => Promise<Given>> = {
+  'POST /admin/operations/jobs/{job}/run': async () => ({ job: ['fold-listings'] }),
+  'POST /product-v2/{id}/variants/{variantId}/stock': productOfMany,
+  'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
+  'PATCH /cart/{id}/items/{lineId}': filledCart,
+  'DELETE /cart/{id}/items/{lineId}': filledCart,
+  'PATCH /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
+  'DELETE /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
+  // Never the one by whom the run is logged in.
+  'POST /customer/{customerId}/erase': async () => ({ customerId: await customersToErase() }),
+  'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
+  'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
+  'POST /v2/orders/{orderId}/refunds/{refundId}/settled': manualRefunds,
+  'GET /v2/orders/public/{token}': async () => ({ token: await orderTokens() }),
+  'GET /v2/orders/public/{token}/receipt': async () => ({ token: await orderTokens() }),
+  'GET /media/{name}': async () => ({ name: (await ownPictures()).map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }),
+  'DELETE /media/{name}': async () => ({ name: (await ownPictures()).map(({ id }) => id) }),
+  'POST /v2/orders/{orderId}/fulfil': ordersToSend,
+  'POST /v2/orders/{orderId}/fulfilments': ordersToSend,
+  'POST /v2/orders/{orderId}/notes': ordersToSend,
+  'GET /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
+  'PATCH /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
+  'POST /webhook-endpoints': noEndpoints,
+  'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': givenUp,
+  'GET /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
+  'PATCH /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
+  'DELETE /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
+  'POST /auth/invitation': async () => ({ token: [(await invitation()).token] }),
+  'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
+  'GET /shops/v2/processor-accounts/{processor}': ownAccount,
+  'DELETE /shops/v2/processor-accounts/{processor}': ownAccount,
+  'POST /shops/v2/hosts': async () => ({ host: await freeHosts() }),
+  'POST /shops/v2/hosts/{host}/verify': async () => ({ host: await listedHosts() }),
+  'DELETE /shops/v2/hosts/{host}': async () => ({ host: await listedHosts() }),
+  'POST /kyb': noLiveRecord,
+  // An approved business is there for loans, in some orders of the run before this one.
+  'POST /shops/v2/go-live': noLiveRecord,
+  'POST /lending-application': ownBusiness,
+  'GET /lending-application': ownBusiness,
+  'GET /lending-application/{id}': async () => ({ id: await loans(drafted) }),
+  'PATCH /lending-application/{id}': async () => ({ id: await loans(drafted) }),
+  'GET /lending-application/{id}/checklist': async () => ({ id: await loans(drafted) }),
+  'POST /lending-application/{id}/submit': async () => ({ id: await loans(completed) }),
+  'POST /lending-application/{id}/withdraw': async () => ({ id: await loans(drafted) }),
+  'PUT /lending-application/{id}/documents/{key}': async () => ({ id: await loans(drafted), key: documentKeys }),
+  'GET /lending-application/{id}/documents/{key}': async () => ({ id: await loans(withDocuments), key: documentKeys }),
+  'DELETE /lending-application/{id}/documents/{key}': async () => ({ id: await loans(withDocuments), key: documentKeys }),
+  'GET /admin/lending-application/{id}/documents/{key}': async () => ({ id: await loans(withDocuments), key: documentKeys }),
+  'GET /admin/lending-application/{id}': async () => ({ id: await loans(drafted) }),
+  'POST /admin/lending-application/{id}/decision': async () => ({ id: await loans(submitted) }),
+  'POST /admin/kyb/{id}/decision': async () => ({ id: await recordsToDecide() }),
+  'POST /admin/platform-wallets': async () => ({ address: freeWallets() }),
+  'GET /admin/platform-wallets/{id}': platformWallets,
+  'PATCH /admin/platform-wallets/{id}': platformWallets,
+  'GET /v2/methodologies/{lenderId}/{hash}': async () => {
+    const { id } = await createLender(world.app.deps, { actor: system }, { displayName: 'Fuzzed' })
+    const { contentHash } = await registerMethodology(world.app.deps, { actor: system }, methodology(id))
+    return { lenderId: [id], hash: [contentHash] }
+  },
+  // Not the shop that the run goes on with.
+  'PATCH /admin/shops/{id}': async () => ({ id: [(await world.app.merchant()).shop.id] }),
+}
+type Given = Record<string, readonly unknown[]>
+
+/** Somebody who was invited to the shop by whose keys the run goes on: not by the route, of which there are so many an hour. */
+async function invitation(): Promise<{ id: string; token: string }> {
+  const { deps } = world.app
+  const { id: shopId } = world.everyone.merchant.shop
+  const email = `${deps.newId('attempt')}@example.com`
+  return deps.db.write(async (tx) => {
+    const { member } = await keepInvitation(tx, deps, { shopId, email, role: 'READ_ONLY' })
+    return { id: member.id, token: await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email }) }
+  })
+}
+
+/** Pictures of the shop by whose keys the run goes on. */
+async function ownPictures(): Promise<{ id: string; url: string }[]> {
+  const { app, everyone } = world
+  const raw = [pictureOf(20, 20), pictureOf(30, 20), pictureOf(40, 20)]
+  const made = await Promise.all(raw.map((picture) => app.call('POST', '/media', { ...everyone.credentials.secret, raw: picture })))
+  return made.map((answer) => ok(answer, 201).body)
+}
+
+/** Which ids a path's `{id}` is about, by the path's first segments. */
+const idsOf: [RegExp, string][] = [
+  [/^\/product-v2/, 'prod'],
+  [/^\/collection-v2/, 'coll'],
+  [/^\/blogs/, 'blog'],
+  [/^\/giftcard/, 'gift'],
+  [/^\/discounts/, 'disc'],
+  [/^\/customer/, 'cus'],
+  [/^\/addresses/, 'addr'],
+  [/^\/cart/, 'cart'],
+  [/^\/affiliates/, 'aff'],
+  [/^\/v2\/orders\/drafts/, 'draft'],
+  [/^\/v2\/orders/, 'order'],
+  [/^\/webhook-endpoints/, 'whe'],
+  [/^\/admin\/kyb/, 'kyb'],
+  [/^\/admin\/lenders/, 'lend'],
+  [/^\/admin\/methodologies/, 'meth'],
+  [/^\/admin\/platform-wallets/, 'wal'],
+  [/^\/admin\/service-providers/, 'prov'],
+  [/^\/admin\/repayments/, 'rep'],
+  [/^\/admin\/shops/, 'shop'],
+  [/lending-application/, 'loan'],
+]
+const idsNamed: Record<string, string> = {
+  productId: 'prod',
+  variantId: 'var',
+  collectionId: 'coll',
+  customerId: 'cus',
+  addressId: 'addr',
+  orderId: 'order',
+  giftCardId: 'gift',
+  cartId: 'cart',
+  lineId: 'line',
+  merchantId: 'mer',
+  lenderId: 'lend',
+  providerId: 'prov',
+  'x-shop-id': 'shop',
+}
+/** Names that a sign-up wants new, and a login known. */
+const mayBeTaken = new Set(['email', 'shopName'])
+const keptPerName = 30
+const madeMax = 15
+const triesMax = 500
+
+type World = {
+  app: TestApp
+  dns: NameServer
+  access: ReturnType<typeof statedAccess>
+  document: OpenApi
+  validators: Validators
+  everyone: Awaited<ReturnType<typeof everyCredential>>
+  byPrefix: Map<string, string[]>
+  byName: Map<string, unknown[]>
+}
+let world: World
+
+/** Processors that know whatever account they are asked about: no request of the run leaves the machine. */
+const nobodyElse: SafeFetch = async () => ({
+  status: 200,
+  headers: new Headers(),
+  bytes: Buffer.from('{ "available": [], "access_token": "token", "expires_in": 3600 }'),
+})
+
+/** What deletes comes last, so that there is something left for the others. */
+const targets: Target[] = Object.entries(apiDocument().paths)
+  .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })))
+  .sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
+const nameOf = ({ method, path }: Target) => `${method} ${path}`
+
+beforeAll(async () => {
+  const dns = await nameServer()
+  const app = await testApp(
+    { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', DNS_SERVER: dns.address },
+    { safeFetch: nobodyElse },
+  )
+  const everyone = await everyCredential(app)
+  const document: OpenApi = (await app.call('GET', '/docs/json')).body
+  world = {
+    app,
+    dns,
+    access: statedAccess(app),
+    document,
+    validators: createValidators(document),
+    everyone,
+    byPrefix: new Map(),
+    byName: new Map(),
+  }
+  harvest(everyone.merchant.shop)
+  harvest(everyone.merchant.id)
+  harvest(everyone.customer.id)
+  // What is made first can be asked for later: twice, because some things need others.
+  const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
+  for (const target of [...makers, ...makers]) await makeOne(target)
+})
+afterAll(async () => {
+  await world.app.close()
+  await world.dns.close()
+})
+
+test('the fuzzer drives every operation of the document that the app serves', () => {
+  const served = Object.entries(world.document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(targets.map(nameOf).sort()).toEqual(served.sort())
+  for (const name of Object.keys(neverSucceed)) expect(served).toContain(name)
+})
+
+test('the judge of answers sees a field that is missing, of the wrong type, or not documented', async () => {
+  const target = targets.find((one) => nameOf(one) === 'GET /shops/v2')
+  if (!target) throw new Error('no such operation')
+  const { body: shop } = await world.app.call('GET', '/shops/v2', world.everyone.credentials.merchant)
+  expect(world.validators(target, 200, shop)).toBeUndefined()
+  expect(world.validators(target, 200, { ...shop, title: undefined })).toContain('title')
+  expect(world.validators(target, 200, { ...shop, createdAt: 'yesterday' })).toContain('date-time')
+  expect(world.validators(target, 200, { ...shop, contact: { ...shop.contact, password: 'x' } })).toContain('additional properties')
+})
+
+for (const target of targets) {
+  test(`${nameOf(target)} answers whatever it is sent as the document says`, async () => {
+    const succeeded = new Set<number>()
+    await refresh()
+    const given = await preparations[nameOf(target)]?.()
+    const hints = hintsFor(target, given)
+    const drafts = fc.oneof({ weight: allowedTimes, arbitrary: allowed(target, hints) }, { weight: 1, arbitrary: twisted(target, hints) })
+    const property = fc.asyncProperty(drafts, fc.nat(), fc.nat(255), async (draft, dice, host) => {
+      const answer = await send(target, draft, dice, host)
+      assertAsDocumented(target, draft, answer)
+      if (answer.status < 300) succeeded.add(answer.status)
+    })
+    await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false })
+    const missed = Object.keys(target.operation.responses)
+      .map(Number)
+      .filter((status) => status < 300 && !succeeded.has(status))
+    if (missed.length > 0 && !(nameOf(target) in neverSucceed)) await reach(target, missed, hints)
+  })
+}
+
+/** Goes on with requests that the document allows, until the operation has succeeded. */
+async function reach(target: Target, wanted: number[], hints: Hints): Promise<void> {
+  for (const [nth, draft] of drawn(allowed(target, hints), triesMax)) {
+    // By each credential that opens the route in turn: what was prepared is known to one of them.
+    const { status } = await send(target, draft, nth * 5 + 1, nth % 250)
+    if (wanted.includes(status)) return
+  }
+  throw new Error(`${nameOf(target)} never answered ${wanted.join(' or ')}: make what it needs, or state in neverSucceed why it cannot`)
+}
+
+/** Sends the request: mostly under a credential that opens the route, sometimes under another or none. */
+async function send(target: Target, { path, headers, body }: Draft, dice: number, host: number): Promise<Answer> {
+  const { app, everyone } = world
+  const kind = credentialFor(target, dice)
+  const credential: CallOptions = kind === undefined ? {} : everyone.credentials[kind]
+  const sent =
+    target.method === 'GET' || body === undefined
+      ? undefined
+      : 'json' in body
+        ? { raw: JSON.stringify(body.json) ?? '', type: 'application/json' }
+        : body
+  return app.call(target.method, path, {
+    ...credential,
+    ...(sent ? { raw: sent.raw } : {}),
+    headers: { ...headers, ...(sent ? { 'content-type': sent.type } : {}), ...credential.headers },
+    // Addresses differ, so that limits by address do not end the run; all are this machine's, for what is guarded by address.
+    from: `127.0.${dice % 250}.${host}`,
+  })
+}
+
+function credentialFor({ method, path }: Target, dice: number): CredentialKind | undefined {
+  const right = accepted(world.access.get(`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`) ?? 'public')
+  if (right.length > 0 && dice % 5 !== 0) return right[dice % right.length]
+  return dice % 3 === 0 ? undefined : credentialKinds[dice % credentialKinds.length]
+}
+
+function assertAsDocumented(target: Target, { path }: Draft, { status, headers, text, body }: Answer): void {
+  const { responses } = target.operation
+  const documented = responses[status]
+  const about = `${nameOf(target)} as ${path.slice(0, 200)} → ${status} ${text.slice(0, 300)}`
+  if (status >= 500)
+    throw new Error(`${about}: ${JSON.stringify(world.app.logged.filter(({ level }) => level === 'error').at(-1), errorsToo)}`)
+  if (!documented) throw new Error(`${about}: not documented`)
+  expect(headers.get('x-request-id'), about).toBeTruthy()
+  expect(headers.get('x-content-type-options'), about).toBe('nosniff')
+  for (const name of Object.keys(documented.headers ?? {}))
+    if (name !== 'idempotent-replayed') expect(headers.has(name), `${about}: ${name}`).toBe(true)
+  // Of a field that nobody knows the name is told, and never what was in it.
+  const isNamed = status === 400 && body.message.startsWith('unknown field: ')
+  if (status >= 400 && !isNamed) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
+  if (status === 400 && !isNamed) expect(body.message, about).not.toMatch(/[\^\\]/)
+  expect(
+    text.includes(world.everyone.merchant.password) || text.includes(world.everyone.customer.password),
+    `${about}: shows a password`,
+  ).toBe(false)
+  const medias = Object.keys(documented.content ?? {})
+  if (medias.length === 0) {
+    expect(text, about).toBe('')
+    return
+  }
+  const media = headers.get('content-type')?.split(';')[0]
+  expect(medias, about).toContain(media ?? '')
+  // Of what may be had as text besides, that is any text.
+  if (medias.length > 1 && medias.includes('application/json') && media !== 'application/json') return
+  // The schema is that of one event: test/modules/live holds each against it.
+  if (media === 'text/event-stream') return
+  const problem = world.validators(target, status, media === 'application/json' ? body : text)
+  if (problem) throw new Error(`${about}: ${problem}`)
+  if (status < 300) harvest(body)
+}
+
+const errorsToo = (_: string, value: unknown) => (value instanceof Error ? value.stack : value)
+
+/** Values one after another, as many as are asked for: most are done with a few, and each takes a while to make up. */
+function* drawn<T>(values: fc.Arbitrary<T>, most: number): Generator<[number, T]> {
+  for (let from = 0, to = Math.min(20, most); from < most; from = to, to = Math.min(2 * to, most))
+    for (const [nth, value] of fc.sample(values, { seed, numRuns: to }).slice(from).entries()) yield [from + nth, value]
+}
+
+async function makeOne(target: Target): Promise<void> {
+  let made = 0
+  for (const [nth, draft] of drawn(allowed(target, hintsFor(target)), 80)) {
+    const answer = await send(target, draft, nth * 30 + 1, nth)
+    if (answer.status !== 201) continue
+    harvest(answer.body)
+    if (++made === madeMax) return
+  }
+}
+
+/** Sessions and keys that an operation before has ended or replaced are made anew. */
+async function refresh(): Promise<void> {
+  const { app, everyone } = world
+  const { email, password, shop } = everyone.merchant
+  const { id: _, ...login } = everyone.customer
+  // A clock of its own pace, for limits by the hour.
+  app.clock.advance(3_600_000)
+  const merchant = await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
+  const customer = await app.call('POST', '/customer/login', { body: login, from: '127.1.0.1' })
+  const { email: operator, password: operators } = everyone.admin
+  const admin = await app.call('POST', '/merchant/login', { body: { email: operator, password: operators }, from: '127.1.0.1' })
+  const token = merchant.body.data.accessToken
+  // Not over HTTP, where it is read and rotated ten times an hour at most.
+  const { secret } = await currentKeys(app.deps, { id: shop.id, mode: 'TEST' })
+  const renewed: Partial<Credentials> = {
+    merchant: { token },
+    customer: { token: customer.body.data.accessToken },
+    superAdmin: { token: admin.body.data.accessToken },
+    secret: { key: secret },
+  }
+  Object.assign(everyone.credentials, renewed)
+  world.byName.set('refreshToken', [merchant.body.data.refreshToken, customer.body.data.refreshToken])
+}
+
+/** Of the merchant, besides the one under whose token the run goes on. */
+async function otherSessions(): Promise<string[]> {
+  const { app, everyone } = world
+  const { email, password } = everyone.merchant
+  for (let nth = 0; nth < 5; nth++) await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
+  const { body } = await app.call('GET', '/auth/sessions', everyone.credentials.merchant)
+  return body.data.flatMap(({ id, current }: { id: string; current: boolean }) => (current ? [] : [id]))
+}
+
+/** A shop may have so many only, and those made first may have been as many. */
+async function noEndpoints(): Promise<Given> {
+  const { data } = await bySecret('GET', '/webhook-endpoints?limit=100')
+  for (const { id } of data) await bySecret('DELETE', `/webhook-endpoints/${id}`)
+  return {}
+}
+
+/** Messages that one endpoint did not take. */
+async function givenUp(): Promise<Given> {
+  const { app, everyone } = world
+  const { endpointId, id } = await givenUpDelivery(app, everyone.merchant)
+  return { id: [endpointId], deliveryId: [id] }
+}
+
+/** A processor that knows the shop. */
+async function ownAccount(): Promise<Given> {
+  const { app, everyone } = world
+  const { merchant } = everyone.credentials
+  const { status } = await app.call('PUT', '/shops/v2/processor-accounts/stripe', { ...merchant, body: { secretKey: 'sk_test_own' } })
+  if (status !== 200) throw new Error(`an account answered ${status}`)
+  return {}
+}
+
+/** Addresses that nobody has a wallet of. */
+const freeWallets = (): string[] => Array.from({ length: 30 }, () => walletOf(++wallets))
+let wallets = 1_000_000
+
+async function platformWallets(): Promise<Given> {
+  const [first = '', ...address] = freeWallets()
+  const { id } = await createPlatformWallet(world.app.deps, { actor: system }, { address: first })
+  return { id: [id], address }
+}
+
+let hosts = 0
+/** A shop may have so many only, each once. */
+async function freeHosts(): Promise<string[]> {
+  const { app, everyone } = world
+  const { merchant } = everyone.credentials
+  const { data } = (await app.call('GET', '/shops/v2/hosts', merchant)).body
+  for (const { host } of data) await app.call('DELETE', `/shops/v2/hosts/${host}`, merchant)
+  return Array.from({ length: 20 }, () => `shop${++hosts}.example.com`)
+}
+
+/** With their proofs in the DNS. */
+async function listedHosts(): Promise<string[]> {
+  const { app, dns, everyone } = world
+  const names = await freeHosts()
+  for (const host of names) {
+    const { txtName, txtValue } = (await app.call('POST', '/shops/v2/hosts', { ...everyone.credentials.merchant, body: { host } })).body
+    dns.say(txtName, txtValue)
+  }
+  // The limit of a minute is for the run before.
+  app.clock.advance(60_000)
+  return names
+}
+
+/** A merchant files anew once a record was rejected; one that is approved stays so, but for this run. */
+async function noLiveRecord(): Promise<Given> {
+  await world.app.deps.db.write(async (tx) => void (await tx.update(kybRecords).set({ status: 'REJECTED' })))
+  return {}
+}
+
+/** The merchant's business, approved; and by its name whose it is. */
+async function ownBusiness(): Promise<Given> {
+  const { app, everyone } = world
+  const { merchant, admin } = everyone
+  const own = { ...merchant, token: everyone.credentials.merchant.token ?? '' }
+  const known = await app.call('GET', '/kyb', own)
+  if (known.body.status !== 'APPROVED') {
+    await noLiveRecord()
+    await approved(app, own, { ...admin, token: everyone.credentials.superAdmin.token ?? '' })
+  }
+  return { merchantId: [merchant.id] }
+}
+
+/** Applications of the merchant's. */
+async function loans(make: typeof drafted): Promise<string[]> {
+  await ownBusiness()
+  const { app, everyone } = world
+  const token = everyone.credentials.merchant.token ?? ''
+  const ids: string[] = []
+  // A merchant has so many drafts and no more: those of other operations make room.
+  await app.deps.db.write((tx) =>
+    tx.update(lendingApplications).set({ status: 'WITHDRAWN' }).where(eq(lendingApplications.status, 'DRAFT')),
+  )
+  for (let nth = 0; nth < 10; nth++) ids.push((await make(app, { token })).id)
+  return ids
+}
+
+const documentKeys = ['ein_letter', 'operating_agreement']
+/** A draft with a file of each of these. */
+const withDocuments: typeof drafted = async (app, by) => {
+  const application = await drafted(app, by)
+  for (const key of documentKeys)
+    ok(
+      await app.call('PUT', `/lending-application/${application.id}/documents/${key}`, {
+        token: by.token,
+        raw: '%PDF-1.7\n',
+        headers: { 'content-type': 'application/pdf' },
+      }),
+    )
+  return application
+}
+
+async function recordsToDecide(): Promise<string[]> {
+  const merchants = await Promise.all(Array.from({ length: 10 }, () => world.app.merchant()))
+  return Promise.all(merchants.map(async (merchant) => (await filed(world.app, merchant)).id))
+}
+
+/** A cart with many lines, so that deleting them leaves some. */
+async function filledCart(): Promise<Given> {
+  const cart = await newCart({})
+  const variantIds = await newVariants(cart.currency, 20)
+  for (const variantId of variantIds) await bySecret('POST', `/cart/${cart.id}/items`, { variantId, quantity: 1 })
+  const { lines } = await bySecret('GET', `/cart/${cart.id}`)
+  return { id: [cart.id], lineId: lines.map(({ id }: { id: string }) => id) }
+}
+
+let erasable = 0
+/** Customers of the shop who have bought nothing. */
+async function customersToErase(): Promise<unknown[]> {
+  const { app, everyone } = world
+  const emails = Array.from({ length: 10 }, () => `erasable${++erasable}@example.com`)
+  const made = emails.map((email) => app.call('POST', '/customer', { ...everyone.credentials.secret, body: { email } }))
+  return (await Promise.all(made)).map((answer) => ok(answer).body.id)
+}
+
+/** Addresses of the customer's own book. */
+async function ownBook(): Promise<string[]> {
+  const { app, everyone } = world
+  const body = { name: 'A', line1: '1', city: 'B', countryCode: 'US' }
+  const made = Array.from({ length: 10 }, () => app.call('POST', '/customer/me/addresses', { ...everyone.credentials.customer, body }))
+  return (await Promise.all(made)).map((answer) => ok(answer).body.id)
+}
+
+async function cartsToBuy(): Promise<string[]> {
+  // Those that were made up on the way may take off all of it.
+  await world.app.deps.db.write((tx) => disableDiscounts(tx, world.app.deps, world.everyone.merchant.shop.id))
+  // Whatever was driven before: what a shop without methods sells needs no address.
+  await world.app.call('PUT', '/shops/v2/shipping-methods', { ...world.everyone.credentials.merchant, body: { data: [] } })
+  const carts = await Promise.all(Array.from({ length: 10 }, () => newCart({ email: 'buyer@example.com' })))
+  const [variantId] = await newVariants(carts[0]?.currency ?? 'USD', 1)
+  for (const { id } of carts) await bySecret('POST', `/cart/${id}/items`, { variantId, quantity: 1 })
+  return carts.map(({ id }) => id)
+}
+
+async function boughtCarts(): Promise<string[]> {
+  const ids = await cartsToBuy()
+  for (const id of ids) await bySecret('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': id })
+  return ids
+}
+
+async function orderTokens(): Promise<string[]> {
+  const links = await world.app.deps.orderLinks.ready()
+  const ids = await boughtCarts()
+  const bought = ids.map((id) => bySecret('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': id }))
+  return (await Promise.all(bought)).map(({ order }) => links.tokenOf(order.id))
+}
+
+/** An order of which much is to be paid back by hand. */
+async function manualRefunds(): Promise<Given> {
+  const processors = world.app.deps.processors as Map<string, Processor>
+  const sandbox = processors.get('sandbox')
+  const [cartId = ''] = await boughtCarts()
+  changeProcessor(world.app, () => ({
+    refund: async () => {
+      throw new ProcessorRefused('refund_not_supported')
+    },
+  }))
+  const { order } = await bySecret('POST', `/cart/${cartId}/checkout`, { method: 'card' }, { 'idempotency-key': cartId })
+  const refundId: string[] = []
+  for (let nth = 0; nth < 40; nth++) {
+    const asked = { amount: { amount: 1, currency: order.currency } }
+    const refund = await bySecret('POST', `/v2/orders/${order.id}/refunds`, asked, { 'idempotency-key': `${cartId}-${nth}` })
+    refundId.push(refund.id)
+  }
+  if (sandbox) processors.set('sandbox', sandbox)
+  return { orderId: [order.id], refundId }
+}
+
+/** An order of many units, and its line. */
+async function ordersToSend(): Promise<Given> {
+  const [cartId = ''] = await boughtCarts()
+  const { order } = await bySecret('POST', `/cart/${cartId}/checkout`, { method: 'card' }, { 'idempotency-key': cartId })
+  return { orderId: [order.id], lineId: order.lines.map(({ id }: { id: string }) => id) }
+}
+
+/** The same, and it was sent. */
+async function sentParcels(): Promise<Given> {
+  const { orderId = [] } = await ordersToSend()
+  const parcel = await bySecret('POST', `/v2/orders/${orderId[0]}/fulfilments`, {})
+  return { orderId, fulfilmentId: [parcel.id] }
+}
+
+const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)
+
+/** A product of which many variants may go. */
+async function productOfMany(): Promise<Given> {
+  const variantId = await newVariants(world.everyone.merchant.shop.currency, 60)
+  const { data } = await bySecret('GET', '/product-v2?limit=1')
+  return { id: [data[0].id], variantId }
+}
+
+async function newVariants(currency: string, count: number): Promise<string[]> {
+  const values = Array.from({ length: count }, (_, nth) => `v${nth}`)
+  const { variants } = await bySecret('POST', '/product-v2', {
+    title: 'Made to be bought',
+    status: 'ACTIVE',
+    options: [{ name: 'Kind', values }],
+    variants: values.map((value) => ({ optionValues: [value], price: { amount: 100, currency } })),
+  })
+  return variants.map(({ id }: { id: string }) => id)
+}
+
+/** The body of an answer that a preparation cannot do without. */
+async function bySecret(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Json> {
+  const { app, everyone } = world
+  const answer = await app.call(method, path, { ...everyone.credentials.secret, headers, ...(body ? { body } : {}) })
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+function hintsFor({ path }: Target, given: Given = {}): Hints {
+  const { document, everyone, byPrefix, byName } = world
+  const { merchant, customer } = everyone
+  const fixed: Record<string, readonly unknown[]> = {
+    email: [merchant.email, customer.email],
+    // With their password a customer would have another address by which the run could not log in again.
+    password: path === '/customer/me' ? ['another password'] : [merchant.password, customer.password],
+    shopName: [merchant.shop.name],
+    shopUrl: [merchant.shop.name],
+    currency: ['USD', merchant.shop.currency],
+    country: ['US'],
+    countryCode: ['US', 'KW'],
+    status: ['ACTIVE', 'PUBLISHED', 'DRAFT'],
+    imageId: [null],
+    processor: [/^\/admin\/|processor-accounts/.test(path) ? 'stripe' : 'sandbox'],
+    paymentToken: ['tok_success', 'tok_decline'],
+    dueAt: ['2025-06-01T00:00:00.000Z', '2025-07-01T00:00:00.000Z'],
+    settledAt: ['2025-07-02T00:00:00.000Z'],
+    publishedAt: ['2025-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'],
+    share: [0.5, 1.25],
+    'if-none-match': ['*', '"none"'],
+    'if-match': ['*', '"v1"'],
+  }
+  return {
+    resolve: (ref) => document.components.schemas[ref.split('/').at(-1) ?? ''] ?? {},
+    known(name) {
+      if (given[name]) return { values: given[name], weight: 12 }
+      const prefix = idsNamed[name] ?? (name === 'id' ? idsOf.find(([pattern]) => pattern.test(path))?.[1] : undefined)
+      if (prefix) return { values: byPrefix.get(prefix) ?? [], weight: 6 }
+      const values = fixed[name]
+      if (!values) return { values: byName.get(name) ?? [], weight: 2 }
+      return { values, weight: mayBeTaken.has(name) ? 1 : 12 }
+    },
+  }
+}
+
+/** Keeps the ids and the values of an answer, to be sent again. */
+function harvest(value: unknown, name = ''): void {
+  if (typeof value === 'string') {
+    const prefix = /^([a-z]+)_[0-9a-z]{26}$/.exec(value)?.[1]
+    if (prefix) keep(world.byPrefix, prefix, value)
+  }
+  if (Array.isArray(value)) for (const item of value) harvest(item, name)
+  else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) harvest(item, key)
+  else if (name !== '') keep(world.byName, name, value)
+}
+
+function keep<Value>(kept: Map<string, Value[]>, name: string, value: Value): void {
+  const values = kept.get(name) ?? []
+  if (values.includes(value)) return
+  kept.set(name, [...values, value].slice(-keptPerName))
+}
+
+type Validators = (target: Target, status: number, value: unknown) => string | undefined
+
+/** Whether an answer has the documented form, and no field that is not documented. */
+function createValidators(document: OpenApi): Validators {
+  const formats = {
+    'date-time': isInstant,
+    date: /^\d{4}-\d\d-\d\d$/,
+    email: /@/,
+    uri: (text: string) => URL.canParse(text),
+    binary: true as const,
+  }
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats })
+  for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(closed(schema) as object, name)
+  const compiled = new Map<unknown, ValidateFunction>()
+  return ({ operation }, status, value) => {
+    const schema = Object.values(operation.responses[status]?.content ?? {})[0]?.schema
+    const validate = compiled.get(schema) ?? ajv.compile(closed(schema) as object)
+    compiled.set(schema, validate)
+    return validate(value) ? undefined : ajv.errorsText(validate.errors)
+  }
+}
+
+/** ISO 8601 in UTC, with milliseconds. */
+const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
+
+/** Objects whose fields are named hold no others; this very document is shown in outline only. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Schema = Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, key === '$ref' ? String(item).split('/').at(-1) : closed(item)]),
+  )
+  const { type, properties, additionalProperties } = copy
+  const isOutline = typeof properties === 'object' && properties !== null && 'openapi' in properties
+  return type === 'object' && properties && Object.keys(properties).length > 0 && additionalProperties === undefined && !isOutline
+    ? { ...copy, additionalProperties: false }
+    : copy
+}

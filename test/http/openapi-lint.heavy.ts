@@ -1,0 +1,99 @@
+/** What other people's tools say of docs/openapi.json. `bun run openapi:lint` runs this file alone; it needs no network. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { engine } from '../../db/columns.ts'
+import checkedIn from '../../docs/openapi.json'
+import { temporaryDir } from '../support/database.ts'
+import { typesOf } from '../support/openapi-types.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
+
+const isAskedHere = engine === 'sqlite'
+if (!isAskedHere) process.stderr.write('skipped on Postgres: linters of a document that is the same whatever the engine\n')
+
+const root = join(import.meta.dir, '../..')
+const quiet = {
+  PATH: Bun.env['PATH'] ?? '',
+  HOME: temporaryDir(),
+  REDOCLY_TELEMETRY: 'off',
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+  NO_COLOR: '1',
+}
+
+/** Runs a tool out of node_modules under Bun, and gives back how it ended and all that it said. */
+async function run(tool: string, ...args: string[]): Promise<{ exitCode: number; said: string }> {
+  const child = Bun.spawn([process.execPath, '--bun', join(root, 'node_modules/.bin', tool), ...args], {
+    cwd: root,
+    env: quiet,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, exitCode] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  return { exitCode, said: out + err }
+}
+
+test.skipIf(!isAskedHere)('redocly finds no error and no warning', async () => {
+  const { exitCode, said } = await run('redocly', 'lint', 'docs/openapi.json', '--config', 'docs/redocly.yaml')
+  expect(said).toContain('Your API description is valid')
+  expect(said).not.toMatch(/warning/i)
+  expect(exitCode).toBe(0)
+})
+
+test.skipIf(!isAskedHere)('spectral finds no error and no warning', async () => {
+  const { exitCode, said } = await run(
+    'spectral',
+    'lint',
+    'docs/openapi.json',
+    '--ruleset',
+    'docs/spectral.yaml',
+    '--fail-severity',
+    'hint',
+  )
+  expect(said).toContain("No results with a severity of 'hint' or higher found!")
+  expect(exitCode).toBe(0)
+})
+
+test.skipIf(!isAskedHere)('the linters do find what is wrong', async () => {
+  const dir = temporaryDir()
+  const file = join(dir, 'broken.json')
+  await Bun.write(file, JSON.stringify({ ...checkedIn, paths: { '/a': { get: { responses: { 200: {} } } } } }))
+  const [redocly, spectral] = await Promise.all([
+    run('redocly', 'lint', file, '--config', 'docs/redocly.yaml'),
+    run('spectral', 'lint', file, '--ruleset', 'docs/spectral.yaml'),
+  ])
+  expect(redocly.exitCode).not.toBe(0)
+  expect(spectral.exitCode).not.toBe(0)
+})
+
+/** Uses the types as a client would: a field that they lost, or turned into `never` or `unknown`, does not compile. */
+const client = `import type { operations, paths } from './types.ts'
+
+type Json<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : never
+type Shop = Json<paths['/shops/v2']['get']['responses']['200']>
+type Refusal = Json<operations['getShopsV2']['responses']['401']>
+
+export const body: paths['/merchant/login']['post']['requestBody']['content']['application/json'] = { email: 'a@example.com', password: 'secret' }
+export const titleOf = (shop: Shop): string => shop.title
+export const modeOf = (shop: Shop): 'TEST' | 'LIVE' => shop.mode
+export const emailOf = (shop: Shop): string | null => shop.contact.email
+export const statusOf = (refusal: Refusal): number => refusal.statusCode
+// @ts-expect-error there is no such field
+export const nothingOf = (shop: Shop) => shop.nothing
+`
+const strict = {
+  compilerOptions: { strict: true, noEmit: true, target: 'esnext', module: 'preserve', allowImportingTsExtensions: true, types: [] },
+  include: ['*.ts'],
+}
+
+test.skipIf(!isAskedHere)('openapi-typescript makes the types of a client that compiles', async () => {
+  const dir = join(temporaryDir(), 'client')
+  mkdirSync(dir)
+  await Bun.write(join(dir, 'types.ts'), await typesOf(checkedIn))
+  await Bun.write(join(dir, 'client.ts'), client)
+  await Bun.write(join(dir, 'tsconfig.json'), JSON.stringify(strict))
+  const { exitCode, said } = await run('tsc', '--project', dir)
+  expect(said).toBe('')
+  expect(exitCode).toBe(0)
+})

@@ -365,7 +365,7 @@ function decoded(text: string): string {
   }
 }
 
-const email = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
+const email = /[\p{L}\p{M}\p{N}_.+-]+@[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu
 
 const wallet = /\b0x[0-9a-f]{40}\b/gi
 

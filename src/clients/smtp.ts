@@ -1,5 +1,6 @@
 import type { SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
 import { MailNotTaken, type MailServer, type OutgoingMail } from '../core/mail-server.ts'
+import { needsSmtpUtf8 } from '../lib/mail-address.ts'
 import { isThisMachine } from '../lib/processor-keys.ts'
 
 type Connection = InstanceType<typeof import('nodemailer/lib/smtp-connection').default>
@@ -34,6 +35,8 @@ const loaded = async () => {
  */
 export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOptions = {}): MailServer {
   const idle: { connection: Connection; used: number; timer: Timer }[] = []
+  /** Connections whose server offers SMTPUTF8 (RFC 6531). */
+  const international = new WeakSet<Connection>()
   let closed = false
 
   function protectionOf(url: URL): SMTPConnectionOptions {
@@ -66,6 +69,8 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
     attempt.end = () => connection.close()
     try {
       await asked(connection, (done) => connection.connect(done))
+      // The answer to EHLO: one line for each extension.
+      if (/^250[ -]SMTPUTF8\b/im.test(connection.lastServerResponse || '')) international.add(connection)
       if (user !== '') await asked(connection, (done) => connection.login({ user, pass }, done))
       return connection
     } catch (error) {
@@ -110,6 +115,10 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
       inTime(withinMs, async (attempt) => {
         const message = await composed(mail)
         const { connection, used } = await ready(withinMs, attempt)
+        if ([mail.to, mail.from.address, mail.replyTo ?? ''].some(needsSmtpUtf8) && !international.has(connection)) {
+          keep(connection, used)
+          throw new MailNotTaken('refused', 'the address needs SMTPUTF8, which the mail server does not offer')
+        }
         attempt.isIn = true
         try {
           const envelope = { from: mail.from.address, to: [mail.to], size: message.length }

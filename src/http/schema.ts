@@ -1,6 +1,7 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { FormatRegistry, type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { instantPattern } from '../lib/instant.ts'
+import { isMailAddress } from '../lib/mail-address.ts'
 import { amountMax } from '../lib/money.ts'
 
 /** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
@@ -65,7 +66,9 @@ export const instantOf = (description: string) =>
     rule: 'a time with its zone, as 2026-01-31T12:00:00Z',
     description,
   })
-export const Email = t.String({ format: 'email', minLength: 3, maxLength: 254, rule: 'an e-mail address' })
+FormatRegistry.Set('idn-email', isMailAddress)
+/** International addresses too; see lib/mail-address.ts for the form in which they are compared. */
+export const Email = t.String({ format: 'idn-email', minLength: 3, maxLength: 254, rule: 'an e-mail address' })
 export const Url = t.String({
   format: 'uri',
   pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#:@]',

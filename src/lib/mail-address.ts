@@ -1,15 +1,64 @@
-/** Addresses of mails, as headers and mail servers take them. */
+/** E-mail addresses, as headers and mail servers take them. International ones too: RFC 6531 local parts and IDNA domains. */
+import { isIpv4 } from './networks.ts'
 import { plainText } from './outside-text.ts'
 
 const nameMax = 200
+const localMax = 64
+const addressMax = 254
 
-/** A local part without quotes (RFC 5321, 4.1.2), `@`, and a host name; ASCII, as a server without SMTPUTF8 takes it. */
-const local = String.raw`[a-z0-9!#$%&'*+/=?^_{|}~\x60-]+(?:\.[a-z0-9!#$%&'*+/=?^_{|}~\x60-]+)*`
+/** A local part without quotes (RFC 5321, 4.1.2; RFC 6531, 3.3): ASCII, or any other visible character. */
+const atext = String.raw`[[A-Za-z0-9!#$%&'*+\/=?^_\{\|\}~\x60\-][^\x00-\x7f\p{C}\p{Z}]]+`
+const localPart = new RegExp(String.raw`^${atext}(?:\.${atext})*$`, 'v')
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-const address = new RegExp(String.raw`^${local}@${label}(?:\.${label})*$`, 'i')
+const hostName = new RegExp(String.raw`^${label}(?:\.${label})*$`, 'i')
+/** Characters of an international host name; its dots may be ideographic. */
+const international = /^[\p{L}\p{M}\p{N}.\-。．｡]+$/v
 
-/** Whether a mail may be sent there: nothing in it can end a header or a command. At most 254 characters, 64 of them before the `@`. */
-export const isMailAddress = (text: string): boolean => text.length <= 254 && text.indexOf('@') <= 64 && address.test(text)
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
+
+/** The domain in lower case and in ASCII (IDNA, as UTS 46 maps it); undefined if it is no host name. */
+function asciiDomain(domain: string): string | undefined {
+  if (isAscii(domain)) return hostName.test(domain) ? domain.toLowerCase() : undefined
+  const ascii = international.test(domain) ? URL.parse(`http://${domain}/`)?.hostname : undefined
+  return ascii !== undefined && hostName.test(ascii) && !isIpv4(ascii) ? ascii : undefined
+}
+
+/** The local part in NFC and lower case; undefined if it is none. */
+function normalLocal(text: string): string | undefined {
+  // A compatibility form of another character, such as a full-width `<`, must be valid as that character too.
+  if (!localPart.test(text.normalize('NFKC'))) return undefined
+  const normal = text.normalize('NFC').toLowerCase().normalize('NFC')
+  return localPart.test(normal) && Buffer.byteLength(normal) <= localMax ? normal : undefined
+}
+
+/** The address in its normal form; undefined if a mail cannot be sent to it. */
+function normalOf(text: string): string | undefined {
+  if (text.length > addressMax) return undefined
+  const at = text.lastIndexOf('@')
+  const local = normalLocal(text.slice(0, Math.max(at, 0)))
+  const domain = local === undefined ? undefined : asciiDomain(text.slice(at + 1))
+  if (local === undefined || domain === undefined) return undefined
+  const normal = `${local}@${domain}`
+  return normal.length <= addressMax ? normal : undefined
+}
+
+/** Tells whether a mail can be sent to an address: nothing in it can end a header or a command. At most 254 characters, and 64 bytes before the `@`. */
+export const isMailAddress = (text: string): boolean => normalOf(text) !== undefined
+
+/** Returns the form in which addresses are compared: NFC, lower case, the domain in ASCII. */
+export function normalMailAddress(text: string): string {
+  const trimmed = text.trim()
+  return normalOf(trimmed) ?? trimmed.normalize('NFC').toLowerCase()
+}
+
+/**
+ * Returns the form in which an address is stored where it is kept as it was typed: international addresses in their normal form, since a
+ * database's `lower()` compares the others only.
+ */
+export const storedMailAddress = (text: string): string => (isAscii(text) ? text : normalMailAddress(text))
+
+/** Tells whether only a mail server with SMTPUTF8 can take mail for an address. */
+export const needsSmtpUtf8 = (address: string): boolean => !isAscii(address)
 
 const named = /^([^<>]*)<([^<>]+)>$/
 
@@ -18,6 +67,6 @@ export function senderOf(text: string): { name: string | undefined; address: str
   const [, name = '', inner = text] = named.exec(text.trim()) ?? []
   const plain = inner.trim()
   if (!isMailAddress(plain) || plainText(name, nameMax) !== name.trim()) return undefined
-  return { name: name.trim().replace(/^"(.*)"$/, '$1') || undefined, address: plain }
+  return { name: name.trim().replace(/^"(.*)"$/, '$1') || undefined, address: storedMailAddress(plain) }
 }
 export const isSender = (text: string): boolean => senderOf(text) !== undefined

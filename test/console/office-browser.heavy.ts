@@ -210,7 +210,7 @@ test('two who change the mails at once see what differs', async ({ open, app, sh
   await visitor.there('Somebody else changed this meanwhile', { role: 'dialog' })
   await visitor.text('theirs@example.com')
   await visitor.press('Show what is there now', { role: 'button' })
-  await visitor.until(`document.querySelector('input[type=email]').value === 'theirs@example.com'`, 'theirs')
+  await visitor.until(`document.querySelector('input[inputmode=email]').value === 'theirs@example.com'`, 'theirs')
 })
 
 test('a business is filed by the keyboard, rejected, filed again, and the shop goes live', async ({ open, app }) => {

@@ -99,7 +99,7 @@ function newStrings({ format, pattern, minLength, maxLength }: Schema): fc.Arbit
   const least = numberOr(minLength, 0)
   const most = numberOr(maxLength, 60)
   const isInBounds = (text: string) => text.length >= least && text.length <= most
-  if (format === 'email') return fc.stringMatching(/^[a-z]{1,12}[0-9]{1,6}$/).map((local) => `${local}@example.com`)
+  if (format === 'idn-email') return fc.stringMatching(/^[a-z]{1,12}[0-9]{1,6}$/).map((local) => `${local}@example.com`)
   if (format === 'uri') return fc.stringMatching(/^[a-z]{1,12}$/).map((word) => `https://example.com/${word}`)
   if (format === 'date-time')
     return fc.date({ min: new Date(0), max: new Date(2e12), noInvalidDate: true }).map((date) => date.toISOString())

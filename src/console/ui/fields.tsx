@@ -95,19 +95,22 @@ export function TextField({
   const { full, onPaste } = useCut(bind, max)
   // The lock's own are drawn while it is there.
   const [isBefore] = useState(() => standing.peek() !== 'locked')
+  // A browser's own `email` field takes ASCII addresses only.
+  const isMail = type === 'email'
   const isHidden = type === 'password' && isBefore && standing.value === 'locked'
   return (
     <Around id={id} {...named} full={full}>
       <input
         id={id}
-        {...({ type } as { type: 'text' })}
+        {...({ type: isMail ? 'text' : type } as { type: 'text' })}
         value={isHidden ? '' : bind.value}
         onPaste={onPaste}
         onInput={({ currentTarget }) => {
           bind.value = currentTarget.value
         }}
         maxLength={max}
-        inputMode={inputMode}
+        inputMode={isMail ? 'email' : inputMode}
+        autoCapitalize={isMail ? 'none' : undefined}
         autoComplete={autoComplete}
         placeholder={placeholder}
         disabled={disabled}

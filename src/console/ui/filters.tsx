@@ -23,7 +23,8 @@ function Typed({ type, value, onValue }: { type: NonNullable<Filter['type']>; va
   useEffect(() => setTyped(value), [value])
   return (
     <input
-      {...({ type } as { type: 'text' })}
+      {...({ type: type === 'email' ? 'text' : type } as { type: 'text' })}
+      inputMode={type === 'email' ? 'email' : undefined}
       value={typed}
       onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       onChange={({ currentTarget }) => onValue(currentTarget.value.trim())}

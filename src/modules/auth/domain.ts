@@ -1,4 +1,5 @@
 import type { TokenRole } from '../../core/tokens.ts'
+import { normalMailAddress } from '../../lib/mail-address.ts'
 import { siteOf, siteTimes } from '../../lib/networks.ts'
 
 /** Whose session it is. */
@@ -64,8 +65,7 @@ export const refreshGraceMs = 10_000
 
 export const passwordLength = { minLength: 10, maxLength: 200 } as const
 
-/** E-mail addresses are compared without case. */
-export const normalEmail = (email: string): string => email.trim().toLowerCase()
+export { normalMailAddress as normalEmail }
 
 /** An account whose password is looked at. */
 export type Account = {
@@ -77,6 +77,6 @@ export type Account = {
 }
 
 /** How an account of whoever runs a shop or the instance is named. */
-export const userAccount = (email: string): string => `user ${normalEmail(email)}`
+export const userAccount = (email: string): string => `user ${normalMailAddress(email)}`
 /** How a customer's is named; of a shop that does not exist, too. */
-export const customerAccount = (shopId: string | undefined, email: string): string => `customer ${shopId} ${normalEmail(email)}`
+export const customerAccount = (shopId: string | undefined, email: string): string => `customer ${shopId} ${normalMailAddress(email)}`

@@ -2,6 +2,7 @@ import { NothingChanged, type Writer } from '../../../db/engine.ts'
 import { inLine, type Write } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { newCartId } from '../../lib/ids.ts'
+import { storedMailAddress } from '../../lib/mail-address.ts'
 import type { Optional } from '../../lib/records.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
 import type { AddressFields } from '../customer/domain.ts'
@@ -218,7 +219,7 @@ export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number):
   const before = snapshot.cart
   const { email, shippingAddress, billingAddress, affiliateCode } = input
   const change: Partial<Cart> = {
-    ...(email === undefined ? {} : { email }),
+    ...(email === undefined ? {} : { email: email && storedMailAddress(email) }),
     ...(shippingAddress === undefined ? {} : { shippingAddress: shippingAddress && checkedAddress(shippingAddress, 'shippingAddress.') }),
     ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && checkedAddress(billingAddress, 'billingAddress.') }),
     ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),

@@ -2,6 +2,7 @@ import type { Writer } from '../../../db/engine.ts'
 import type { Piece } from '../../core/csv-list.ts'
 import { type Filling, fillSearch, fillUnknown } from '../../core/filling.ts'
 import { shortenList } from '../../core/long-lists.ts'
+import { storedMailAddress } from '../../lib/mail-address.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { normalEmail } from '../auth/domain.ts'
 import { type Customer, type CustomerQuery, type CustomerView, customerView } from './domain.ts'
@@ -12,7 +13,7 @@ import type { Shop } from './service.ts'
 const askedOf = ({ id: shopId }: Shop, { email, q }: CustomerQuery) => ({
   shopId,
   email: email === undefined ? undefined : normalEmail(email),
-  q: q?.trim(),
+  q: q === undefined ? undefined : storedMailAddress(q.trim()),
 })
 
 async function viewsOf(deps: CustomerDeps, { currency, mode }: Shop, rows: readonly Customer[]): Promise<CustomerView[]> {

@@ -109,7 +109,14 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
   const isFirst = view.shippingAddress === null
   const parts = [
     ...(asked.email
-      ? [input('email', say.pay.email, emailMax, `type="email" autocomplete="email"${view.email === null ? ' required' : ''}`)]
+      ? [
+          input(
+            'email',
+            say.pay.email,
+            emailMax,
+            `type="text" inputmode="email" autocapitalize="none" autocomplete="email"${view.email === null ? ' required' : ''}`,
+          ),
+        ]
       : []),
     ...(asked.address
       ? addressNames.map((name) =>

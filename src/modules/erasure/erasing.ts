@@ -126,7 +126,7 @@ async function lookAround(
   const cartIds = [...found]
   const moreIds = [...addressIds, ...(await store.draftsOf(read, cartIds))]
   if (known.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
-  const isTo = (content: string) => known.emails.includes((JSON.parse(content) as { to: string }).to.toLowerCase())
+  const isTo = (content: string) => known.emails.includes(normalEmail((JSON.parse(content) as { to: string }).to))
   return { cartIds, moreIds, mailIds: await mailsAbout(deps, shopId, isTo) }
 }
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../../core/deps.ts'
 import type { OutgoingMail } from '../../core/mail-server.ts'
 import { ownUrl } from '../../core/own-url.ts'
-import { isMailAddress, senderOf } from '../../lib/mail-address.ts'
+import { isMailAddress, senderOf, storedMailAddress } from '../../lib/mail-address.ts'
 import { plainText } from '../../lib/outside-text.ts'
 import type { OrderLinkDeps } from '../order-link/index.ts'
 import type { Shop } from '../shop/domain.ts'
@@ -91,8 +91,8 @@ export async function made(
     // Of the row, so that it is the same however often it is sent.
     messageId: `${mail.id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`,
     from: { name: sender ? plainText(sender.settings?.senderName ?? sender.shop.title, nameMax) : from.name, address: from.address },
-    to,
-    replyTo: replyTo !== undefined && isMailAddress(replyTo) ? replyTo : undefined,
+    to: storedMailAddress(to),
+    replyTo: replyTo !== undefined && isMailAddress(replyTo) ? storedMailAddress(replyTo) : undefined,
     language: look.words.language,
     at: mail.createdAt,
     ...rendered(mail.template as MailTemplate, data as never, look, links),

@@ -1,4 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
+import { storedMailAddress } from '../../lib/mail-address.ts'
 import { isErasedEmail } from '../erasure/domain.ts'
 import type { MailBaseDeps } from './base.ts'
 import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
@@ -47,7 +48,7 @@ export async function queueMail<Template extends MailTemplate>(
     lane: laneOf(shopId, template),
     template,
     language: language ?? null,
-    sealed: keyring.seal(JSON.stringify({ to, data }), mailSeal(id)),
+    sealed: keyring.seal(JSON.stringify({ to: storedMailAddress(to), data }), mailSeal(id)),
     status: 'PENDING',
     attempts: 0,
     nextAt: now + afterMs,

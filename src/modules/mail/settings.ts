@@ -1,7 +1,6 @@
 import type { Change } from '../../core/change.ts'
-import { AppError } from '../../core/errors.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
-import { isMailAddress, senderOf } from '../../lib/mail-address.ts'
+import { senderOf, storedMailAddress } from '../../lib/mail-address.ts'
 import { differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import type { OrderLinkDeps } from '../order-link/index.ts'
@@ -59,18 +58,17 @@ export async function mailSettings(deps: MailBaseDeps, shopId: string): Promise<
 
 /**
  * Replaces what a shop says of its mails.
- * @throws AppError INVALID for an address that no answer could be sent to; NOT_FOUND, PRECONDITION_FAILED
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED
  */
 export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: MailSettings): Promise<MailSettingsView> {
   const shopId = by.shop.id
-  if (settings.replyTo !== null && !isMailAddress(settings.replyTo))
-    throw new AppError('INVALID', 'replyTo (body): not an address that a mail server takes')
   const shop = await readShop(deps, shopId)
   const row = await audited(deps, by, { action: 'shop.mail_set', subject: shopId }, async (tx, tell) => {
     const found = await store.settings(tx, shopId)
     const before = found ?? untouched(shopId)
     assertExpected(by.expected, before.version)
-    const after: ShopMail = { ...settings, shopId, version: before.version + 1, updatedAt: deps.clock.now() }
+    const replyTo = settings.replyTo && storedMailAddress(settings.replyTo)
+    const after: ShopMail = { ...settings, replyTo, shopId, version: before.version + 1, updatedAt: deps.clock.now() }
     const kept = unlessStale(await (found ? store.updateSettings(tx, after, before.version) : store.insertSettings(tx, after)))
     tell(differenceOf(before, after, ['accentColour', 'backgroundColour', 'language']))
     return kept

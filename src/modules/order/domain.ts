@@ -3,6 +3,7 @@ import type { disputes, refunds } from '../../../db/schema/payments.ts'
 import type { orderEvents, orderGiftCards, orderLines, orders } from '../../../db/schema/selling.ts'
 import { windowOf } from '../../core/window.ts'
 import { dayMs } from '../../lib/day.ts'
+import { storedMailAddress } from '../../lib/mail-address.ts'
 import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 import { wordsOf } from '../../lib/words.ts'
@@ -98,7 +99,7 @@ function lookedFor(q: string, number: string | undefined): Partial<OrderFilter> 
   const [, digits] = /^#0*([1-9]\d{0,8})$/.exec(q) ?? []
   if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
   if (q.startsWith('order_')) return { id: q }
-  return q === '' ? {} : { words: wordsOf(q, queryWordsMax) }
+  return q === '' ? {} : { words: wordsOf(storedMailAddress(q), queryWordsMax) }
 }
 
 /** Of an order, in the order in which they are kept: the rest of very many titles is not found. */

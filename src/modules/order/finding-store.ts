@@ -8,6 +8,7 @@ import { orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { orderIndexed, orderSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
 import { dayMs } from '../../lib/day.ts'
+import { normalMailAddress } from '../../lib/mail-address.ts'
 import type { Slice } from '../../lib/page.ts'
 import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, wordingOf } from './domain.ts'
 
@@ -276,7 +277,7 @@ function alongColumns(filter: OrderFilter, { first, last }: Bounds, limit: numbe
   if (id !== undefined || number !== undefined)
     return sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
   if (customerId !== undefined && customerId !== null) return along(sql`customer_id = ${customerId} and shop_id = ${shopId}`, cut)
-  if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${email.toLowerCase()}`, cut)
+  if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${normalMailAddress(email)}`, cut)
   if (status === undefined && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
   // Each state of the index by itself, since only within one are numbers in order.
   const states = (status === undefined ? orderStatuses : [status]).flatMap((one) =>
@@ -301,7 +302,7 @@ function conditionsOf({ status, paymentStatus, customerId, number, id, email, fr
     customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
     number === undefined ? undefined : eq(orders.number, number),
     id === undefined ? undefined : eq(orders.id, id),
-    email === undefined ? undefined : sql`lower(${orders.email}) = ${email.toLowerCase()}`,
+    email === undefined ? undefined : sql`lower(${orders.email}) = ${normalMailAddress(email)}`,
     from === undefined ? undefined : gte(orders.createdAt, from),
     until === undefined ? undefined : lt(orders.createdAt, until),
   ]

@@ -119,12 +119,11 @@ describe('addresses', () => {
       'a..b@c.d',
       '"a"@b.c',
       'a@[127.0.0.1]',
-      'ü@b.c',
       `${'a'.repeat(65)}@b.c`,
       `a@${'b.'.repeat(130)}c`,
     ])
       expect([bad, isMailAddress(bad)]).toEqual([bad, false])
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !isMailAddress(text) || !/[\s<>,;:"\\\u0080-\uffff]/.test(text)))
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !isMailAddress(text) || !/[\s<>,;:"\\\p{C}]/u.test(text)))
     expect(senderOf('"The Souk" <a@b.example>')).toEqual({ name: 'The Souk', address: 'a@b.example' })
     expect(senderOf('The\nSouk <a@b.example>')).toBeUndefined()
   })

@@ -3,14 +3,18 @@ import { type SQLQueryBindings, Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
-import { products as productsTable, variants as variantsTable } from '../db/schema/catalog.ts'
+import {
+  productDocuments as documentsTable,
+  products as productsTable,
+  productSummaries as summariesTable,
+  variants as variantsTable,
+} from '../db/schema/catalog.ts'
 import { productTerms } from '../db/sqlite/search.ts'
 import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/change.ts'
 import { openInstance } from '../src/instance.ts'
-import { etagOf } from '../src/lib/etag.ts'
 import { createdProduct, searchWords, sortKeys } from '../src/modules/catalog/domain.ts'
-import { publicView } from '../src/modules/catalog/view.ts'
+import { renderedOf } from '../src/modules/catalog/summary.ts'
 import { createMerchant } from '../src/modules/merchant/service.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/service.ts'
 
@@ -132,7 +136,8 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
   const marks = (count: number) => Array(count).fill('?').join(', ')
   const product = inserter(db, productsTable)
   const variant = inserter(db, variantsTable)
-  const document = db.prepare(`INSERT INTO product_documents VALUES (${marks(11)})`)
+  const document = inserter(db, documentsTable)
+  const summary = inserter(db, summariesTable)
   const tag = db.prepare(`INSERT INTO product_tags VALUES (${marks(4)})`)
   const rank = db.prepare('INSERT INTO product_ranks VALUES (? * 1048576, ?)')
   const words = db.prepare('INSERT INTO product_words (rowid, words) VALUES (? * 1048576, ?)')
@@ -140,8 +145,9 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
     const { product: p, variants } = whole
     product(p)
     for (const one of variants) variant(one)
-    const body = JSON.stringify(publicView(whole))
-    document.run(p.id, p.shopId, body, etagOf(body), p.publishedAt, keys.newestKey, keys.titleKey, keys.priceKey, p.vendor, p.type, 1)
+    const rendered = renderedOf(whole)
+    document(rendered.document)
+    summary({ productId: p.id, summary: rendered.summary })
     for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey)
     rank.run(p.publishedAt, p.id)
     const tags = p.tags.map((one) => one.toLowerCase())

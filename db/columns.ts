@@ -40,6 +40,8 @@ const bigint = choose(
   (name: string) => sqlite.integer(name),
   (name: string) => pg.bigint(name, { mode: 'number' }),
 )
+/** A set of up to 52 bits. */
+export const bits = bigint
 /** Integer minor units. */
 export const money = bigint
 /** Milliseconds since the epoch, UTC. */

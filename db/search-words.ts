@@ -1,6 +1,6 @@
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from './engine.ts'
-import { productDocuments } from './schema/catalog.ts'
+import { conditionsOf, indexedBy, type ProductFilter } from './product-filter.ts'
 
 export type SearchableProduct = {
   productId: string
@@ -10,28 +10,15 @@ export type SearchableProduct = {
   /** In lower case. */
   tags: readonly string[]
 }
-/** What documents are like. Prices are minor units, and those of a product's cheapest variant. */
-export type DocumentFilter = {
-  vendor?: string | undefined
-  type?: string | undefined
-  available?: boolean | undefined
-  minPrice?: number | undefined
-  maxPrice?: number | undefined
-}
-export type SearchQuery = DocumentFilter & {
-  shopId: string
+export type SearchQuery = ProductFilter & {
   /** One at least. The last one may be how a word begins; the others are words as products have them. */
-  words: readonly string[]
-  /** Products that become visible later do not match. Milliseconds. */
-  now: number
-  /** Only products that carry this tag, in lower case. */
-  tag?: string | undefined
-  /** Only products of this collection. */
-  collectionId?: string | undefined
-  limit: number
+  readonly words: readonly string[]
+  /** Ids of all products that meet the filter, where they are few. */
+  readonly among?: readonly string[] | undefined
+  readonly limit: number
 }
 
-/** @property isWhole false where products may be missing, because the index is still being filled */
+/** @property isWhole false where products may be missing: because the index is still being filled, or too many hold the words to look at each */
 export type FoundProducts = { readonly ids: string[]; readonly isWhole: boolean }
 
 export interface ProductSearch {
@@ -45,29 +32,17 @@ export interface ProductSearch {
   find(read: Reader, query: SearchQuery): Promise<FoundProducts>
 }
 
-/** As keys by price begin. */
-const priceDigits = 15
-const priceKeyFrom = (amount: number) => String(amount).padStart(priceDigits, '0')
+/** Products that hold the words, of which so many are looked at where only a filter can tell whether they match. */
+export const filteredMax = 5_000
 
-/** The condition that documents are so; undefined where all are. */
-export function suchAs({ vendor, type, available, minPrice, maxPrice }: DocumentFilter): SQL | undefined {
-  const below = maxPrice === undefined ? undefined : priceKeyFrom(maxPrice + 1)
-  return and(
-    vendor === undefined ? undefined : eq(productDocuments.vendor, vendor),
-    type === undefined ? undefined : eq(productDocuments.type, type),
-    available === undefined ? undefined : eq(productDocuments.available, available),
-    minPrice === undefined ? undefined : gte(productDocuments.priceKey, priceKeyFrom(minPrice)),
-    // With one digit more it is beyond every price.
-    below === undefined || below.length > priceDigits ? undefined : lt(productDocuments.priceKey, below),
-  )
-}
+/** Whether a search has conditions that its words do not decide. */
+export const isFiltered = ({ collectionId, vendor, type, available, minPrice, maxPrice }: SearchQuery): boolean =>
+  [collectionId, vendor, type, available, minPrice, maxPrice].some((value) => value !== undefined)
 
-/** The condition of a search that the document of a product is so, or nothing. */
-export function onlySuchAs(filter: DocumentFilter, productId: SQL): SQL {
-  const condition = suchAs(filter)
-  if (!condition) return sql``
-  return sql`and exists (select 1 from ${productDocuments} where ${productDocuments.productId} = ${productId} and ${condition})`
-}
+/** The condition that a found product `f` meets the filter. Its words have told of the tag. */
+export const filterOfFound = (query: SearchQuery): SQL => sql`exists (select 1 from (
+  select visible_from, vendor, type, available, min_price, max_price from product_documents ${indexedBy('product_documents_facts')}
+    where product_id = f.product_id) c where ${conditionsOf(query, sql.raw('f.product_id'), ['now', 'tag'])})`
 
 /** A tag is one more word, which no text can hold: that of all words that are asked for, the rarest decides the cost. */
 export const tagWord = (tag: string) => `_${Bun.hash.xxHash3(tag).toString(36)}`

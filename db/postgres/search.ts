@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { onlySuchAs, type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
+import { filteredMax, filterOfFound, isFiltered, type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
 
 /**
  * The newest of the shop's products, which are looked at one by one: a small shop has no more, and what many have is among them already. How many have
@@ -27,26 +27,43 @@ export const postgresSearch: ProductSearch = {
   async find(read, query) {
     const { whole, last } = wanted(query)
     const match = [...whole.map((word) => `'${word}'`), `'${last}':*`].join(' & ')
-    const { collectionId, limit } = query
-    const inCollection = sql`and exists (select 1 from collection_products c where c.collection_id = ${collectionId} and c.product_id = w.product_id)`
-    const isSo = sql`w.words @@ ${match}::tsquery ${collectionId === undefined ? sql`` : inCollection} ${onlySuchAs(query, sql`w.product_id`)}`
+    const { among, limit } = query
+    const holds = sql`words @@ ${match}::tsquery`
     const ofShop = sql`shop_id = ${query.shopId} and visible_from <= ${query.now}`
-    const newest = sql`order by w.visible_from desc, w.product_id desc limit ${limit}`
+    const newest = sql`order by f.visible_from desc, f.product_id desc limit ${limit}`
     const idsOf = async (from: SQL) => (await read.rows<{ id: string }>(sql`${from} ${newest}`)).map(({ id }) => id)
+    if (among?.length === 0) return { ids: [], isWhole: true }
+    if (among) {
+      const ids = await idsOf(
+        sql`select f.product_id as id from product_words f where f.product_id in ${[...among]} and ${ofShop} and ${holds}`,
+      )
+      return { ids, isWhole: true }
+    }
+    const meets = isFiltered(query) ? filterOfFound(query) : sql`true`
     const along = (most: number) =>
-      idsOf(sql`select w.product_id as id from (select product_id, visible_from, words from product_words
-        where ${ofShop} order by visible_from desc, product_id desc limit ${most}) as w where ${isSo}`)
-
+      idsOf(sql`select f.product_id as id from (select product_id, visible_from, words from product_words
+        where ${ofShop} order by visible_from desc, product_id desc limit ${most}) as f where ${holds} and ${meets}`)
     const found = await along(walkedFirst)
     if (found.length >= limit) return { ids: found, isWhole: true }
     const beyond = await read.rows(
       sql`select 1 from product_words where ${ofShop} order by visible_from desc, product_id desc limit 1 offset ${walkedFirst}`,
     )
     if (beyond.length === 0) return { ids: found, isWhole: true }
-    const gathered = sql`with found as materialized (select product_id, visible_from from product_words w where ${ofShop} and ${isSo})
-      select w.product_id as id from found w`
-    // Twice as far as it should take; were it told no end, the server would sort the whole shop.
-    const further = found.length < manyOfWalked ? [] : await along(Math.ceil((2 * walkedFirst * limit) / found.length))
-    return { ids: further.length >= limit ? further : await idsOf(gathered), isWhole: true }
+    const holding = sql`select product_id, visible_from from product_words where ${ofShop} and ${holds}`
+    if (!isFiltered(query)) {
+      // Twice as far as it should take; were it told no end, the server would sort the whole shop.
+      const further = found.length < manyOfWalked ? [] : await along(Math.ceil((2 * walkedFirst * limit) / found.length))
+      if (further.length >= limit) return { ids: further, isWhole: true }
+      return { ids: await idsOf(sql`with f as materialized (${holding}) select f.product_id as id from f`), isWhole: true }
+    }
+    // Words that few products hold lead to all of them; of words that many hold, the newest products are looked at.
+    const [{ n } = { n: 0 }] = await read.rows<{ n: number | string }>(
+      sql`select count(*) as n from (${holding} limit ${filteredMax + 1}) some`,
+    )
+    if (Number(n) > filteredMax) {
+      const ids = await along(2 * filteredMax)
+      return { ids, isWhole: ids.length >= limit }
+    }
+    return { ids: await idsOf(sql`with f as materialized (${holding}) select f.product_id as id from f where ${meets}`), isWhole: true }
   },
 }

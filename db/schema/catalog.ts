@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bits, bool, index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 import { shops } from './shop.ts'
 
 export type Option = { name: string; values: string[] }
@@ -119,17 +119,43 @@ export const productDocuments = table(
     vendor: text('vendor').notNull().default(''),
     type: text('type').notNull().default(''),
     available: bool('available').notNull().default(true),
+    /** The lowest and the highest price of its variants, in minor units. */
+    minPrice: money('min_price').notNull().default(0),
+    maxPrice: money('max_price').notNull().default(0),
+    /** Decimal digits of the difference between the two prices; 0 where they are equal. */
+    spread: int('spread').notNull().default(0),
+    /** One bit for each tag, by its hash: a document without a tag's bit does not carry the tag. -1: not computed yet. */
+    tagBits: bits('tag_bits').notNull().default(-1),
   },
-  (document) => [
-    // The moment stands in the index too, so that those to come are passed over without reading them.
-    index('product_documents_newest').on(document.shopId, document.newestKey, document.visibleFrom),
-    index('product_documents_title').on(document.shopId, document.titleKey, document.visibleFrom),
-    index('product_documents_price').on(document.shopId, document.priceKey, document.visibleFrom),
-    index('product_documents_vendor').on(document.shopId, document.vendor, document.newestKey, document.visibleFrom),
-    index('product_documents_type').on(document.shopId, document.type, document.newestKey, document.visibleFrom),
-    index('product_documents_available').on(document.shopId, document.available, document.newestKey, document.visibleFrom),
-  ],
+  (document) => {
+    const { shopId, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits } = document
+    // Each index holds every column that lists filter by, so that a filtered page reads no rows of the table.
+    return [
+      index('product_documents_newest').on(shopId, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_title').on(shopId, document.titleKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_price').on(shopId, document.priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_vendor').on(shopId, vendor, newestKey, visibleFrom, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_type').on(shopId, type, newestKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
+      index('product_documents_available').on(shopId, available, newestKey, visibleFrom, vendor, type, minPrice, maxPrice, tagBits),
+      // Products with several prices. Within one spread, those whose prices enclose an amount are neighbours.
+      index('product_documents_spread')
+        .on(shopId, document.spread, maxPrice, minPrice, newestKey, visibleFrom, vendor, type, available, tagBits)
+        .where(sql`spread > 0`),
+      // For products that another table names.
+      index('product_documents_facts').on(
+        ...[document.productId, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits, document.titleKey],
+      ),
+    ]
+  },
 )
+
+/** What lists show of a product: its public document without the long parts. See modules/catalog/summary.ts. */
+export const productSummaries = table('product_summaries', {
+  productId: text('product_id')
+    .primaryKey()
+    .references(() => products.id, { onDelete: 'cascade' }),
+  summary: text('summary').notNull(),
+})
 
 /** How many documents of a shop lie from this key up to the next anchor's, by sort order: a page deep in a shop starts here. */
 export const listingAnchors = table(
@@ -193,6 +219,7 @@ export const collections = table(
   (collection) => [
     uniqueIndex('collections_handle').on(collection.shopId, collection.handle),
     index('collections_shop').on(collection.shopId, collection.id),
+    index('collections_published').on(collection.shopId, collection.publishedAt, collection.id),
   ],
 )
 
@@ -206,10 +233,12 @@ export const collectionProducts = table(
     productId: text('product_id')
       .notNull()
       .references(() => products.id, { onDelete: 'cascade' }),
+    /** `visibleFrom` of the product's document; null where it has none. */
+    visibleFrom: instant('visible_from'),
   },
   (row) => [
     primaryKey({ columns: [row.collectionId, row.productId] }),
-    index('collection_products_order').on(row.collectionId, row.position),
+    index('collection_products_order').on(row.collectionId, row.position, row.visibleFrom, row.productId),
     index('collection_products_product').on(row.productId),
   ],
 )
@@ -235,5 +264,9 @@ export const blogs = table(
     /** What it is found by, ` word word `: a shop has thousands of blogs at most, so that looking through them will do. */
     words: text('words').notNull(),
   },
-  (blog) => [uniqueIndex('blogs_slug').on(blog.slug), index('blogs_shop').on(blog.shopId, blog.createdAt, blog.id)],
+  (blog) => [
+    uniqueIndex('blogs_slug').on(blog.slug),
+    index('blogs_shop').on(blog.shopId, blog.createdAt, blog.id),
+    index('blogs_published').on(blog.shopId, blog.status, blog.publishedAt, blog.id),
+  ],
 )

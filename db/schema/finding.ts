@@ -18,7 +18,7 @@ export const orderDays = table(
 
 /** What is still to be put into a search index, by a job, in pieces: a row while some is left. */
 export const searchFills = table('search_fills', {
-  subject: word('subject', ['ORDERS', 'PRODUCTS', 'CUSTOMERS']).primaryKey(),
+  subject: word('subject', ['ORDERS', 'PRODUCTS', 'CUSTOMERS', 'SUMMARIES']).primaryKey(),
   /** Those with a lower id are still to come. */
   below: text('below').notNull(),
   done: int('done').notNull(),

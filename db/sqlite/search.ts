@@ -1,7 +1,15 @@
 import { sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../engine.ts'
 import { fillsOf } from '../search-fills.ts'
-import { onlySuchAs, type ProductSearch, type SearchableProduct, wanted, wordsAndTags } from '../search-words.ts'
+import {
+  filteredMax,
+  filterOfFound,
+  isFiltered,
+  type ProductSearch,
+  type SearchableProduct,
+  wanted,
+  wordsAndTags,
+} from '../search-words.ts'
 
 /**
  * FTS5. Every word carries the shop's id in front, so that a search costs what the shop holds and not what the
@@ -30,14 +38,26 @@ export const sqliteSearch: ProductSearch = {
     const prefix = shopPrefix(query.shopId)
     const known = await knownOf(read, query.shopId, last)
     const match = [...whole.map((word) => `"${prefix}${word}"`), begunBy(prefix, last, known)].join(' AND ')
-    const { collectionId } = query
-    const inCollection = collectionId === undefined ? sql`` : await membersOf(read, collectionId)
+    const found = sql`product_words w where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576`
+    const isWhole = known !== 'SOME'
+    const { among, limit } = query
+    if (among?.length === 0) return { ids: [], isWhole }
+    if (!isFiltered(query) || among) {
+      const isAmong = among ? sql`and w.rowid in (select rank from product_ranks where product_id in ${[...among]})` : sql.empty()
+      const rows = await read.rows<{ id: string }>(
+        sql`select r.product_id as id from (select w.rowid as rank from ${found} ${isAmong} order by w.rowid desc limit ${limit}) w
+            cross join product_ranks r on r.rank = w.rank order by w.rank desc`,
+      )
+      return { ids: rows.map(({ id }) => id), isWhole }
+    }
     const rows = await read.rows<{ id: string }>(
-      sql`select r.product_id as id from product_words w join product_ranks r on r.rank = w.rowid
-          where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${inCollection} ${onlySuchAs(query, sql`r.product_id`)}
-          order by w.rowid desc limit ${query.limit}`,
+      sql`select f.product_id as id from (select w.rowid as rank from ${found} order by w.rowid desc limit ${filteredMax}) w
+          cross join product_ranks f on f.rank = w.rank where ${filterOfFound(query)} limit ${limit}`,
     )
-    return { ids: rows.map(({ id }) => id), isWhole: known !== 'SOME' }
+    const ids = rows.map(({ id }) => id)
+    if (ids.length >= limit || !isWhole) return { ids, isWhole }
+    const beyond = await read.rows(sql`select 1 as one from ${found} order by w.rowid desc limit 1 offset ${filteredMax}`)
+    return { ids, isWhole: beyond.length === 0 }
   },
 }
 
@@ -86,15 +106,6 @@ function begunBy(prefix: string, word: string, known: Known): string {
   if (known === 'GATHERED') return `"${prefix}${word}" *`
   return known === 'TERMS' ? `"${prefix}__${word}"` : `("${prefix}__${word}" OR "${prefix}${word}")`
 }
-
-/** A few members are looked up among the words one by one; many are gathered, and what the words lead to is held against them. */
-async function membersOf(read: Reader, collectionId: string) {
-  const ranks = sql`select m.rank from collection_products c join product_ranks m on m.product_id = c.product_id where c.collection_id = ${collectionId}`
-  const [size] = await read.rows<{ n: number }>(sql`select count(*) as n from collection_products where collection_id = ${collectionId}`)
-  return (size?.n ?? 0) <= membersLookedUpMax ? sql`and w.rowid in (${ranks})` : sql`and +w.rowid in (${ranks})`
-}
-
-const membersLookedUpMax = 300
 
 /** The random end of the id: letters and digits, of one length, so that no word runs into it. */
 const shopPrefix = (shopId: string) => shopId.slice(shopId.indexOf('_') + 1)

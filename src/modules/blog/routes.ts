@@ -8,6 +8,7 @@ import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { assertShopOrigin } from '../../http/shop.ts'
 import { pageOf, type Slice, sliceOf } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
+import { boundedBlogs } from './domain.ts'
 import { type BlogDeps, changeBlog, createBlog, listBlogs, readBlog, readPublicBlog, removeBlog, shopOfPublicBlog } from './index.ts'
 import { BlogRecord, Blogs, ChangeBlog, CreateBlog, ListBlogs } from './model.ts'
 
@@ -50,7 +51,7 @@ async function blogsFor(deps: BlogDeps, { query: { q = '' }, shop, principal }: 
 
 export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
   routes(deps, 'Blogs')
-    .get('/blogs', ({ query, shop, principal }) => blogsFor(deps, { query, shop, principal }, sliceOf(query)), {
+    .get('/blogs', async ({ query, shop, principal }) => boundedBlogs(await blogsFor(deps, { query, shop, principal }, sliceOf(query))), {
       access: 'storefrontRead',
       csv: csvOf('blogs', Blogs, (asked: Blogsearch, slice) => blogsFor(deps, asked, slice)),
       query: ListBlogs,
@@ -58,7 +59,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       detail: {
         summary: "The shop's blogs",
         description:
-          'Newest first. A publishable key sees what the public may see, by publication date; a merchant and a secret key see every blog, by creation.',
+          'Newest first. The answer has at most 1 MB (1,048,576 bytes): on a page that would exceed it, blogs above their share have an empty `bodyHtml`, and the longest also no excerpt and no tags; `GET /blogs/{id}` has them. A publishable key sees what the public may see, by publication date; a merchant and a secret key see every blog, by creation.',
       },
     })
     .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {

@@ -1,8 +1,8 @@
 import { t } from 'elysia'
 import { htmlLengthMax } from '../../core/html.ts'
-import { fieldsOf, handleForm, Instant, instantOf, maybe, notBlank, nullable, pageOf, text, Url } from '../../http/schema.ts'
+import { fieldsOf, handleForm, Instant, instantOf, integer, maybe, notBlank, nullable, pageOf, text, Url } from '../../http/schema.ts'
 import { productsPerCollectionMax } from './domain.ts'
-import { PublicProduct } from './model.ts'
+import { ProductSummary } from './model.ts'
 
 const collection = {
   ...fieldsOf(t.String(), 'id', 'shopId', 'handle', 'title', 'descriptionHtml'),
@@ -13,11 +13,21 @@ const collection = {
 export const CollectionRecord = t.Object(collection, { title: 'Collection' })
 export const CollectionWithIds = t.Object({ ...collection, productIds: t.Array(t.String()) }, { title: 'CollectionWithProductIds' })
 export const Collections = pageOf(CollectionRecord)
+const productsCount = integer({ description: 'Visible products of the collection' })
 export const PublishedCollection = t.Object(
-  { ...collection, products: t.Array(PublicProduct, { description: 'The first products, in the order of the collection' }) },
+  {
+    ...collection,
+    productsCount,
+    products: t.Array(ProductSummary, { description: 'The first products, in the order of the collection' }),
+  },
   { title: 'PublishedCollection' },
 )
 export const PublishedCollections = pageOf(PublishedCollection)
+const { data: products, ...envelope } = pageOf(ProductSummary).properties
+export const PublishedCollectionPage = t.Object(
+  { ...collection, productsCount, ...envelope, products },
+  { title: 'PublishedCollectionPage' },
+)
 
 const fields = {
   handle: t.Optional(text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop; lower case' })),

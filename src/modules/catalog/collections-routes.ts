@@ -13,47 +13,44 @@ import {
   Collections,
   CollectionWithIds,
   CreateCollection,
-  PublishedCollection,
+  PublishedCollectionPage,
   PublishedCollections,
   SetProducts,
 } from './collections-model.ts'
-import { firstProductsMax } from './domain.ts'
+import { collectionsPerPageMax, firstProductsMax } from './domain.ts'
 import {
   type CatalogDeps,
-  type CollectionView,
   changeCollection,
   createCollection,
   listCollections,
+  publishedCollectionPage,
   publishedCollections,
-  publishedCollectionWhole,
   readCollection,
   removeCollection,
   setCollectionProducts,
 } from './index.ts'
 import { HandleParams } from './model.ts'
 
-/** The documents are JSON already. */
-const jsonOf = ({ view, documents }: { view: CollectionView; documents: readonly string[] }): string =>
-  JSON.stringify({ ...view, products: [] }).replace(/\[\]\}$/, () => `[${documents.join(',')}]}`)
-
 export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
   routes(deps, 'Catalog')
     .get(
       '/collection-v2/published/:shopName/:handle',
-      async ({ params, request }) => {
+      async ({ params, query, request }) => {
         await assertOriginOf(deps, params.shopName, request)
         return deps.answers.respond(request, async () => {
           const shop = await publicShopNamed(deps, params.shopName)
-          return jsonOf(await publishedCollectionWhole(deps, shop, params.handle))
+          return publishedCollectionPage(deps, shop, params.handle, sliceOf(query))
         }) as never
       },
       {
         access: 'public',
         params: HandleParams,
-        response: { 200: PublishedCollection, 304: notModified, ...errorResponses(403, 404) },
+        query: t.Object(pageQuery),
+        response: { 200: PublishedCollectionPage, 304: notModified, ...errorResponses(403, 404) },
         detail: {
           summary: 'A published collection by its handle',
-          description: `As in the list, with its first ${firstProductsMax} visible products. Its id does as well as its handle.`,
+          description:
+            'With a page of its visible products as summaries, in the order of the collection: `page`, `limit`, `total` and `pages` count products. Its id does as well as its handle. The answer has at most 1 MB (1,048,576 bytes): products above their share have fewer variants, tags, option values and images.',
         },
       },
     )
@@ -63,10 +60,9 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
         await assertOriginOf(deps, params.shopName, request)
         return deps.answers.respond(request, async () => {
           const shop = await publicShopNamed(deps, params.shopName)
-          const slice = sliceOf(query)
+          const slice = sliceOf(query, collectionsPerPageMax)
           const { collections, total } = await publishedCollections(deps, shop, slice)
-          const data = collections.map(jsonOf)
-          return JSON.stringify(pageOf([], total, slice)).replace('[]', () => `[${data.join(',')}]`)
+          return JSON.stringify(pageOf([], total, slice)).replace('[]', () => `[${collections.join(',')}]`)
         }) as never
       },
       {
@@ -75,7 +71,7 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) 
         response: { 200: PublishedCollections, 304: notModified, ...errorResponses(403, 404) },
         detail: {
           summary: 'Published collections of a shop',
-          description: `Each with its first ${firstProductsMax} visible products; the rest by \`GET /product-v2/public/shop/{shopName}?collection=\`.`,
+          description: `Newest first, each with \`productsCount\` and summaries of its first ${firstProductsMax} visible products; all of its products by \`GET /collection-v2/published/{shopName}/{handle}\`. \`limit\` is at most ${collectionsPerPageMax}. The answer has at most 1 MB (1,048,576 bytes): collections above their share have an empty description, and products with fewer variants, tags, option values and images, at last fewer products.`,
         },
       },
     )

@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { rowsOf, updateOf } from '../../../db/prepared.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../db/schema/catalog.ts'
@@ -31,18 +32,35 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     selectSlice(read, collections, { where: eq(collections.shopId, shopId), order: [desc(collections.id)], ...slice }),
   listPublished(shopId: string, now: number, slice: Slice): Promise<{ rows: Collection[]; total: number }> {
     const where = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
-    return selectSlice(read, collections, { where, order: [desc(collections.publishedAt), asc(collections.id)], ...slice })
+    return selectSlice(read, collections, { where, order: [desc(collections.publishedAt), desc(collections.id)], ...slice })
   },
-  /** The first visible documents of a collection, in its order. */
-  async firstDocuments(collectionId: string, now: number, limit: number): Promise<string[]> {
+  /** How many visible products each of these collections has. */
+  async countVisible(ids: readonly string[], now: number): Promise<Map<string, number>> {
+    if (ids.length === 0) return new Map()
     const rows = await read
-      .select({ document: productDocuments.document })
+      .select({ id: collectionProducts.collectionId, n: count() })
       .from(collectionProducts)
-      .innerJoin(productDocuments, eq(productDocuments.productId, collectionProducts.productId))
-      .where(and(eq(collectionProducts.collectionId, collectionId), lte(productDocuments.visibleFrom, now)))
-      .orderBy(asc(collectionProducts.position))
-      .limit(limit)
-    return rows.map(({ document }) => document)
+      .where(and(inArray(collectionProducts.collectionId, [...ids]), lte(collectionProducts.visibleFrom, now)))
+      .groupBy(collectionProducts.collectionId)
+    return new Map(rows.map(({ id, n }) => [id, Number(n)]))
+  },
+  /** A page of the visible products of each of these collections, in its order: ids by the collection's. */
+  async visibleProducts(
+    ids: readonly string[],
+    now: number,
+    { limit, offset }: Pick<Slice, 'limit' | 'offset'>,
+  ): Promise<Map<string, string[]>> {
+    if (ids.length === 0) return new Map()
+    const pages = ids.map(
+      (id) => sql`select * from (select collection_id, product_id, position from collection_products
+        where collection_id = ${id} and visible_from <= ${now} order by position limit ${limit} offset ${offset}) p`,
+    )
+    const rows = await read.rows<{ collection_id: string; product_id: string }>(
+      sql`${sql.join(pages, sql` union all `)} order by collection_id, position`,
+    )
+    return new Map(
+      [...Map.groupBy(rows, (row) => row.collection_id)].map(([id, members]) => [id, members.map(({ product_id }) => product_id)]),
+    )
   },
   async productIds(collectionId: string, limit: number, from: Pick<Reader, 'select'> = read): Promise<string[]> {
     const rows = await from
@@ -77,7 +95,6 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .returning({ id: collections.id })
     return row
   },
-  /** How many of these are products of the shop. */
   /** Those of these that are products of the shop. */
   async knownProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
     const known = new Set<string>()
@@ -100,9 +117,17 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     return new Set(rows.map(({ id }) => id))
   },
   async setProducts(tx: Writer, collectionId: string, ids: readonly string[]): Promise<void> {
+    // A product that is published meanwhile would not see its new row here.
+    if (engine === 'postgres') {
+      const sorted = [...ids].sort()
+      for (let at = 0; at < sorted.length; at += idsPerQuery)
+        await tx.rows(sql`select id from products where id in ${sorted.slice(at, at + idsPerQuery)} order by id for share`)
+    }
     await tx.delete(collectionProducts).where(eq(collectionProducts.collectionId, collectionId))
     const rows = ids.map((productId, at) => ({ collectionId, productId, position: at + 1 }))
     for (let at = 0; at < rows.length; at += idsPerQuery) await tx.insert(collectionProducts).values(rows.slice(at, at + idsPerQuery))
+    const visibleFrom = sql`(select d.visible_from from ${productDocuments} d where d.product_id = ${collectionProducts.productId})`
+    await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.collectionId, collectionId))
   },
 })
 

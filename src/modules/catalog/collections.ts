@@ -6,6 +6,7 @@ import { sanitize } from '../../core/html.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
+import { bytesOf, publicAnswerBytesMax, withinBytes } from '../../lib/byte-budget.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { isoTimes, type Optional } from '../../lib/records.ts'
@@ -15,7 +16,8 @@ import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
 import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
-import { asShown } from './reads.ts'
+import { summariesFor } from './reads.ts'
+import { shortSummary } from './summary.ts'
 
 type Shop = Pick<ShopContext, 'id'>
 type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
@@ -183,40 +185,64 @@ export async function publishedCollection(
   return collection && collectionView(collection)
 }
 
-/** The same with the first of its visible products as JSON. @throws AppError NOT_FOUND */
-export async function publishedCollectionWhole(
-  deps: PublicReads,
-  shop: Shop & { readonly showQuantity: boolean },
-  idOrHandle: string,
-): Promise<{ view: CollectionView; documents: string[] }> {
+type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
+type PublicShop = Shop & { readonly showQuantity: boolean }
+
+/** Bytes of a public answer without its envelope. */
+const bytesMax = publicAnswerBytesMax - 1_024
+
+/** A collection as the public reads it, as JSON. The summaries are JSON already. */
+const collectionJson = (view: CollectionView & Record<string, unknown>, summaries: readonly string[]): string =>
+  JSON.stringify({ ...view, products: [] }).replace(/\[\]\}$/, () => `[${summaries.join(',')}]}`)
+
+/**
+ * A published collection as JSON, with a page of its visible products.
+ * @throws AppError NOT_FOUND
+ */
+export async function publishedCollectionPage(deps: PublicReads, shop: PublicShop, idOrHandle: string, slice: Slice): Promise<string> {
+  const { collectionStore: store, clock } = deps
   const view = await publishedCollection(deps, shop, idOrHandle)
   if (!view) throw noSuchCollection()
-  return { view, documents: await firstOf(deps, shop, view.id, deps.clock.now()) }
+  const now = clock.now()
+  const productsCount = (await store.countVisible([view.id], now)).get(view.id) ?? 0
+  const ids = (await store.visibleProducts([view.id], now, slice)).get(view.id) ?? []
+  const { data: _, ...envelope } = pageOf([], productsCount, slice)
+  const record = { ...view, productsCount, ...envelope }
+  const summaries = await summariesFor(deps, ids, shop.showQuantity, bytesMax - bytesOf(JSON.stringify(record)))
+  return collectionJson(record, summaries)
 }
 
-type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
-async function firstOf(
-  deps: PublicReads,
-  { showQuantity }: { readonly showQuantity: boolean },
-  id: string,
-  now: number,
-): Promise<string[]> {
-  const documents = await deps.collectionStore.firstDocuments(id, now, firstProductsMax)
-  return asShown(deps, documents, showQuantity)
-}
-
-/** A page of the collections that the public sees, newest first, each with the first of its visible products as JSON. */
+/** A page of the collections that the public sees as JSON, newest first, each with summaries of the first of its visible products. */
 export async function publishedCollections(
   deps: PublicReads,
-  shop: Shop & { readonly showQuantity: boolean },
+  shop: PublicShop,
   slice: Slice,
-): Promise<{ collections: { view: CollectionView; documents: string[] }[]; total: number }> {
-  const { collectionStore, clock } = deps
+): Promise<{ collections: string[]; total: number }> {
+  const { collectionStore: store, clock } = deps
   const now = clock.now()
-  const { rows: collections, total } = await collectionStore.listPublished(shop.id, now, slice)
-  const withDocuments = collections.map(async (collection) => ({
-    view: collectionView(collection),
-    documents: await firstOf(deps, shop, collection.id, now),
-  }))
-  return { collections: await Promise.all(withDocuments), total }
+  const { rows, total } = await store.listPublished(shop.id, now, slice)
+  const ids = rows.map(({ id }) => id)
+  const counts = await store.countVisible(ids, now)
+  const products = await store.visibleProducts(ids, now, { limit: firstProductsMax, offset: 0 })
+  const collections = await Promise.all(
+    rows.map(async (collection) => ({
+      view: { ...collectionView(collection), productsCount: counts.get(collection.id) ?? 0 },
+      summaries: await summariesFor(deps, products.get(collection.id) ?? [], shop.showQuantity),
+    })),
+  )
+  const texts = collections.map(({ view, summaries }) => collectionJson(view, summaries))
+  const fits = texts.reduce((sum, text) => sum + bytesOf(text) + 1, 0) <= bytesMax
+  const share = Math.floor(bytesMax / Math.max(1, collections.length)) - 1
+  return { collections: fits ? texts : collections.map((one) => shortCollection(one, share)), total }
+}
+
+/** A collection as JSON in at most so many bytes: without a long description, with shorter summaries, at last with fewer of them. */
+function shortCollection({ view, summaries }: { view: CollectionView; summaries: readonly string[] }, most: number): string {
+  const long = collectionJson(view, summaries)
+  if (bytesOf(long) <= most) return long
+  const short = bytesOf(view.descriptionHtml) * 4 > most ? { ...view, descriptionHtml: '' } : view
+  const left = most - bytesOf(collectionJson(short, [])) - summaries.length
+  const fitting = withinBytes(summaries, left, shortSummary)
+  while (fitting.reduce((sum, text) => sum + bytesOf(text), 0) > left) fitting.pop()
+  return collectionJson(short, fitting)
 }

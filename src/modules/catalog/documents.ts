@@ -3,6 +3,7 @@ import type { Deps } from '../../core/deps.ts'
 import { digestOf } from '../../lib/digest.ts'
 import { baseOf, withPictureAddresses } from '../media/index.ts'
 import type { CatalogStore, StoredDocument } from './store.ts'
+import { boundedDocument } from './summary.ts'
 
 /** A public document as it was read. The text is kept while there is room. */
 export type KeptDocument = Omit<StoredDocument, 'document'> & { document: string | undefined }
@@ -42,8 +43,9 @@ export function createDocuments(deps: Pick<Deps, 'db' | 'config' | 'life'> & { c
   const kept = createCache<KeptDocument>({ ...bounds, dropped: (_, id) => withText.forget(id) })
 
   function withAddresses(found: StoredDocument): StoredDocument {
-    const document = withPictureAddresses(deps, found.document)
-    if (document === found.document) return found
+    const bounded = boundedDocument(found.document)
+    const document = withPictureAddresses(deps, bounded)
+    if (document === bounded) return { ...found, document }
     return { ...found, document, etag: `${found.etag.slice(0, -1)}-${digestOf(baseOf(deps)).slice(0, 8)}"` }
   }
 

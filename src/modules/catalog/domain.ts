@@ -18,11 +18,13 @@ export type Stock = Pick<Variant, 'trackInventory' | 'allowBackorder' | 'onHand'
 
 export const productStatuses = ['DRAFT', 'ACTIVE', 'ARCHIVED'] as const
 export const optionsMax = 3
-export const variantsMax = 100
+export const variantsMax = 250
 export const imagesMax = 250
 export const productsPerCollectionMax = 5_000
-/** Of a collection, where collections are listed for the public. */
+/** Products of a collection in the public list of collections. */
 export const firstProductsMax = 12
+/** Collections on a page of that list. */
+export const collectionsPerPageMax = 20
 export const defaultVariantTitle = 'Default Title'
 /** What a variant is called beside its product: nothing where it is the only one. */
 export const variantNamed = (title: string): string => (title === defaultVariantTitle ? '' : title)

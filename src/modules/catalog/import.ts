@@ -16,7 +16,7 @@ import {
   type Whole,
 } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
-import { changeAndCount, clean, createProduct } from './service.ts'
+import { changeAndCount, clean, createProduct, fittingRecord } from './service.ts'
 
 export type ImportOptions = {
   dryRun: boolean
@@ -187,7 +187,7 @@ async function update(
     })
   }
   return dryRun
-    ? counts(changedProduct(known, clean(input), preview(deps, currency)))
+    ? counts(changedProduct(known, clean(input), preview(deps, currency)), known)
     : viewCounts(await changeAndCount(deps, by, known.product.id, input))
 }
 
@@ -231,7 +231,10 @@ const preview = ({ clock }: CatalogDeps, currency: string) => ({
   currency,
   now: clock.now(),
 })
-const counts = ({ product, variants }: Whole): Stored => ({ variants: variants.length, images: product.images.length })
+function counts(whole: Whole, before?: Whole): Stored {
+  fittingRecord(whole, before)
+  return { variants: whole.variants.length, images: whole.product.images.length }
+}
 const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown[] }): Stored => ({
   variants: variants.length,
   images: images.length,

@@ -6,8 +6,8 @@ export {
   createCollection,
   listCollections,
   publishedCollection,
+  publishedCollectionPage,
   publishedCollections,
-  publishedCollectionWhole,
   readCollection,
   removeCollection,
   setCollectionProducts,
@@ -15,7 +15,7 @@ export {
 export { type FetchReport, fetchImages } from './fetching.ts'
 export { type ImportReport, importProducts, importStopped } from './import.ts'
 export { countLowStock, lowStock, stockHistoryOf } from './low-stock.ts'
-export { fillProductSearch, fillUnknownProducts, listProducts, pieceOfProducts } from './managed.ts'
+export { fillProductSearch, fillProductSummaries, fillUnknownProducts, listProducts, pieceOfProducts } from './managed.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'
 export {

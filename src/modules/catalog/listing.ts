@@ -70,6 +70,24 @@ export function windowOf(
   return { start: descending ? Math.max(0, total - offset - limit) : offset, count }
 }
 
+/** Decimal digits of the difference between two prices; 0 where they are equal. */
+export const spreadOf = (minPrice: number, maxPrice: number): number => (maxPrice > minPrice ? String(maxPrice - minPrice).length : 0)
+
+/** A sum of so many powers of two is exact in a JavaScript number. */
+const tagBitsCount = 52n
+/**
+ * The bits of tags, two for each, by their hash. A product whose bits lack one of a tag's does not carry the tag.
+ * @param tags in lower case
+ */
+export function tagBitsOf(tags: readonly string[]): number {
+  const bits = new Set<bigint>()
+  for (const tag of tags) {
+    const hash = Bun.hash.xxHash3(tag)
+    bits.add(hash % tagBitsCount).add((hash >> 32n) % tagBitsCount)
+  }
+  return [...bits].reduce((sum, bit) => sum + 2 ** Number(bit), 0)
+}
+
 /** What a shop's own people ask products for: text of a `q`, and values that must be there as they are. */
 export type ManagedFilter = {
   readonly shopId: string

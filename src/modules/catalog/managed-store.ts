@@ -22,6 +22,8 @@ const unfilledMax = 10_000
 type Found = { readonly wholes: Whole[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
 
 const fills = fillsOf('PRODUCTS')
+/** How far the job has come that makes summaries of products. */
+export const summaryFills = fillsOf('SUMMARIES')
 
 /** A shop's products as its own people list them. */
 export const managedStore = {

@@ -7,9 +7,10 @@ import type { Optional } from '../../lib/records.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { searchWords } from './domain.ts'
 import { type ManagedFilter, type ManagedValue, valuesOf } from './listing.ts'
-import { managedStore as store } from './managed-store.ts'
+import { managedStore as store, summaryFills } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type ManagementProduct, viewOf } from './service.ts'
+import { addedTo } from './summary.ts'
 
 /** Of `q`, the last word may be how a word begins; the others are values as the products have them. */
 export type ManagedQuery = Optional<Record<ManagedValue[0], string> & { q: string }>
@@ -70,3 +71,15 @@ export const fillProductSearch = (deps: FillDeps): Promise<{ filled: number; isD
 
 /** The same of those that a process of an older version has made lately. @returns how many */
 export const fillUnknownProducts = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))
+
+/** Makes the summaries of products that were stored by a version without them. @returns how many, and whether those were all */
+export const fillProductSummaries = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> =>
+  fillSearch(deps, {
+    ...filling(deps),
+    ...summaryFills,
+    subject: 'summaries',
+    async index(tx, id) {
+      const found = await deps.catalogStore.documentOf(tx, id)
+      if (found) await deps.catalogStore.addToDocument(tx, id, addedTo(found.document))
+    },
+  })

@@ -19,6 +19,7 @@ import {
   Url,
 } from '../../http/schema.ts'
 import { imagesMax, onHandMax, onHandMin, optionsMax, productStatuses, sortWords, variantsMax } from './domain.ts'
+import { summaryImagesMax, summaryTagsMax, summaryVariantsMax } from './summary.ts'
 
 const tag = text(255, { minLength: 1 })
 const Handle = text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop; lower case' })
@@ -70,28 +71,35 @@ const afterVariants = {
   publishedAt: nullable(Instant),
   ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
 }
-export const PublicProduct = t.Object(
+const PublicVariant = t.Object(
   {
-    ...beforeVariants,
-    variants: t.Array(
-      t.Object(
-        {
-          ...publicVariant,
-          quantityAvailable: t.Optional(
-            nullable(
-              integer({
-                description:
-                  "Where the shop's `showQuantity` is on: how many are there and promised to nobody, as of the last commit. Null: not counted. With `allowBackorder` more can be bought",
-              }),
-            ),
-          ),
-        },
-        { title: 'PublicVariant' },
+    ...publicVariant,
+    quantityAvailable: t.Optional(
+      nullable(
+        integer({
+          description:
+            "Where the shop's `showQuantity` is on: how many are there and promised to nobody, as of the last commit. Null: not counted. With `allowBackorder` more can be bought",
+        }),
       ),
     ),
-    ...afterVariants,
   },
-  { title: 'PublicProduct' },
+  { title: 'PublicVariant' },
+)
+export const PublicProduct = t.Object({ ...beforeVariants, variants: t.Array(PublicVariant), ...afterVariants }, { title: 'PublicProduct' })
+const { descriptionHtml: _, ...summaryFields } = beforeVariants
+const { images: __, seo: ___, ...summaryEnd } = afterVariants
+/** What lists show of a product: see summary.ts. */
+export const ProductSummary = t.Object(
+  {
+    ...summaryFields,
+    tags: t.Array(t.String(), { description: `The first ${summaryTagsMax}` }),
+    variants: t.Array(PublicVariant, { description: `The first ${summaryVariantsMax}` }),
+    variantsCount: integer({ description: 'Of all variants of the product' }),
+    images: t.Array(Image, { description: `The first ${summaryImagesMax}` }),
+    imagesCount: integer({ description: 'Of all images of the product' }),
+    ...summaryEnd,
+  },
+  { title: 'ProductSummary' },
 )
 export const ManagedVariant = t.Object(
   {
@@ -105,8 +113,8 @@ export const ManagedVariant = t.Object(
 )
 export const ManagedProduct = t.Object({ ...beforeVariants, variants: t.Array(ManagedVariant), ...afterVariants }, { title: 'Product' })
 export const PublicProducts = t.Object({
-  ...pageOf(PublicProduct).properties,
-  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`; after an upgrade, there may be' })),
+  ...pageOf(ProductSummary).properties,
+  totalCapped: t.Optional(t.Literal(true, { description: 'There are, or may be, more than `total`' })),
 })
 export const ManagedProducts = t.Object({
   ...pageOf(ManagedProduct).properties,
@@ -217,7 +225,9 @@ export const ListPublic = t.Object({
   tag: t.Optional(text(255, { description: 'Whatever its case' })),
   vendor: t.Optional(text(255, { description: 'As the products spell it' })),
   type: t.Optional(text(255, { description: 'As the products spell it' })),
-  minPrice: minorUnits('A product counts by its lowest price, by which it is sorted too'),
+  minPrice: minorUnits(
+    'Products with a variant whose price is within `minPrice` and `maxPrice`. Products are sorted by their lowest price',
+  ),
   maxPrice: minorUnits('Inclusive, as `minPrice`'),
   available: t.Optional(oneOf(['true', 'false'], { description: 'Whether any variant can be bought' })),
 })

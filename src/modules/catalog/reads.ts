@@ -1,91 +1,99 @@
 import { createCache } from '../../core/cache.ts'
 import type { Deps } from '../../core/deps.ts'
+import { publicAnswerBytesMax, withinBytes } from '../../lib/byte-budget.ts'
 import type { Slice } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { type MediaDeps, withPictureAddresses } from '../media/index.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
-import { type Bucket, locate, totalOf, windowOf, withChanges } from './listing.ts'
-import type { CatalogStore, DocumentFilter } from './store.ts'
-import { withQuantities } from './view.ts'
+import { type Bucket, locate, tagBitsOf, totalOf, windowOf, withChanges } from './listing.ts'
+import type { CatalogStore, ProductFilter } from './store.ts'
+import { addedTo, shortSummary } from './summary.ts'
+import { variantIdsOf, withQuantities } from './view.ts'
 
 export type ReadDeps = Pick<MediaDeps, 'db' | 'clock' | 'config' | 'life'> & {
   readonly catalogStore: CatalogStore
   readonly listings: Listings
 }
-export type PublicQuery = DocumentFilter & {
-  shopId: string
+export type PublicQuery = Omit<ProductFilter, 'now'> & {
   /** Whether variants show how many there are of them. */
-  showQuantity: boolean
-  sort: Sort | undefined
-  q: string | undefined
-  tag: string | undefined
-  collectionId: string | undefined
+  readonly showQuantity: boolean
+  readonly sort: Sort | undefined
+  readonly q: string | undefined
 }
-export type PublicPage = { documents: string[]; total: number; totalCapped?: true }
+/** @property summaries products as JSON, with the parts that lists show */
+export type PublicPage = { summaries: string[]; total: number; totalCapped?: true }
+type IdsPage = { ids: readonly string[]; total: number; totalCapped?: true }
 
-/** With a search, totals are exact up to this. */
-export const searchTotalMax = 1_000
+/** With a search or a filter, totals are exact up to this, and nothing lies past it. */
+export const totalMax = 1_000
 const queryWordsMax = 10
+/** Products that meet the filter of a search, of which so many are looked up among the words one by one. */
+const amongMax = 1_000
+/** Bytes of the items of a list: of a public answer without the envelope. */
+const itemsBytesMax = publicAnswerBytesMax - 1_024
 
 /** A page of what the public sees of a shop's products. */
 export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
-  const page = await pageOfDocuments(deps, query, slice)
-  return { ...page, documents: await asShown(deps, page.documents, query.showQuantity) }
+  const { ids, ...page } = await pageOfIds(deps, query, slice)
+  return { ...page, summaries: await summariesFor(deps, ids, query.showQuantity) }
 }
 
 /**
- * Public documents as they are answered: with the addresses of their pictures and, of a shop that shows quantities, with what there is of each
- * variant now.
+ * Summaries of products as they are answered: with the addresses of their pictures and, of a shop that shows quantities, with what there is of
+ * each variant now.
+ * @param bytes that they have together at most
  */
-export async function asShown(
+export async function summariesFor(
   deps: Pick<ReadDeps, 'catalogStore' | 'config' | 'life'>,
-  documents: readonly string[],
+  ids: readonly string[],
   showQuantity: boolean,
+  bytes = itemsBytesMax,
 ): Promise<string[]> {
-  const shown = showQuantity ? await withStocks(deps, documents) : documents
-  return shown.map((document) => withPictureAddresses(deps, document))
+  const stored = await storedSummaries(deps, ids)
+  const shown = showQuantity ? await withStocks(deps, stored) : stored
+  return withinBytes(
+    shown.map((summary) => withPictureAddresses(deps, summary)),
+    // Commas stand between them.
+    bytes - ids.length,
+    shortSummary,
+  )
 }
 
-async function withStocks({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, documents: readonly string[]): Promise<string[]> {
-  const stocks = await catalogStore.stocksOf(documents.map((document) => (JSON.parse(document) as { id: string }).id))
-  return documents.map((document) => withQuantities(document, stocks))
+/** In the order of the ids. */
+async function storedSummaries({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, ids: readonly string[]): Promise<string[]> {
+  const summaries = await catalogStore.summariesOf(ids)
+  // Stored by an older version, and not yet completed by the job.
+  const documents = await catalogStore.documentsOf(ids.filter((id) => !summaries.has(id)))
+  for (const [id, document] of documents) summaries.set(id, addedTo(document).summary)
+  return ids.flatMap((id) => summaries.get(id) ?? [])
 }
 
-async function pageOfDocuments(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
-  if (query.q !== undefined && query.q.trim() !== '') return searched(deps, query, query.q, slice)
-  const { collectionId } = query
-  const tag = query.tag?.toLowerCase()
-  const isFiltered = [query.vendor, query.type, query.available, query.minPrice, query.maxPrice].some((value) => value !== undefined)
-  if (collectionId !== undefined || isFiltered) return filtered(deps, { ...query, tag }, slice)
-  return tag === undefined ? listed(deps, query.shopId, sorts[query.sort ?? 'newest'], slice) : tagged(deps, query, tag, slice)
+async function withStocks({ catalogStore }: Pick<ReadDeps, 'catalogStore'>, summaries: readonly string[]): Promise<string[]> {
+  const stocks = await catalogStore.stocksOf(summaries.flatMap(variantIdsOf))
+  return summaries.map((summary) => withQuantities(summary, stocks))
 }
 
-/** A collection has an order of its own, which holds unless another is asked for. */
-async function filtered({ catalogStore, clock }: ReadDeps, { sort, ...query }: PublicQuery, slice: Slice): Promise<PublicPage> {
-  const { shopId, tag, collectionId, vendor, type, available, minPrice, maxPrice } = query
-  const filter = { shopId, now: clock.now(), tag, collectionId, vendor, type, available, minPrice, maxPrice }
-  const own = collectionId === undefined ? sorts.newest : 'collection'
+async function pageOfIds(deps: ReadDeps, { showQuantity: _, sort, q, ...asked }: PublicQuery, slice: Slice): Promise<IdsPage> {
+  const tag = asked.tag?.toLowerCase()
+  const filter = { ...asked, tag, tagBits: tag === undefined ? undefined : tagBitsOf([tag]), now: deps.clock.now() }
+  if (q !== undefined && q.trim() !== '') return searched(deps, filter, q, slice)
+  const { shopId, now: __, ...conditions } = filter
+  const isFiltered = Object.values(conditions).some((value) => value !== undefined)
+  if (!isFiltered) return listed(deps, shopId, sorts[sort ?? 'newest'], slice)
+  // A collection has an order of its own, which holds unless another is asked for.
+  const own = filter.collectionId === undefined ? sorts.newest : 'collection'
+  const found = await deps.catalogStore.filtered(filter, sort === undefined ? own : sorts[sort], totalMax + 1)
+  return pageOfFound(found, slice)
+}
+
+/** Nothing lies past the total that is told: a page far out costs no more than the first. */
+function pageOfFound({ ids, isWhole }: { ids: readonly string[]; isWhole: boolean }, { offset, limit }: Slice): IdsPage {
+  const isCapped = ids.length > totalMax || !isWhole
   return {
-    documents: await catalogStore.filtered(filter, sort === undefined ? own : sorts[sort], slice),
-    total: await catalogStore.countFiltered(filter),
+    ids: ids.slice(0, totalMax).slice(offset, offset + limit),
+    total: Math.min(ids.length, totalMax),
+    ...(isCapped ? { totalCapped: true as const } : {}),
   }
-}
-
-async function tagged(
-  { catalogStore, clock, listings }: ReadDeps,
-  { shopId, sort = 'newest' }: PublicQuery,
-  tag: string,
-  slice: Slice,
-): Promise<PublicPage> {
-  const now = clock.now()
-  const keyBefore = newestKeyAt(now + 1)
-  const total = await catalogStore.countTagged(shopId, tag, keyBefore)
-  if (slice.offset >= total) return { documents: [], total }
-  if (sort === 'newest') return { documents: await catalogStore.newestTagged(shopId, tag, keyBefore, slice), total }
-  const inShop = totalOf((await listings.of(shopId, 'newest', now)).buckets)
-  // Along the order, every (inShop / total)th document carries the tag; gathering touches each that does.
-  const walk = ((slice.offset + slice.limit) * inShop) / total < total
-  return { documents: await catalogStore.filtered({ shopId, now, tag }, sorts[sort], slice, walk), total }
 }
 
 async function listed(
@@ -93,34 +101,23 @@ async function listed(
   shopId: string,
   { order, descending }: { order: SortOrder; descending: boolean },
   slice: Slice,
-): Promise<PublicPage> {
+): Promise<IdsPage> {
   const now = clock.now()
   const { buckets, scheduled } = await listings.of(shopId, order, now)
   const total = totalOf(buckets)
   const { start, count } = windowOf(total, slice, descending)
-  if (count === 0) return { documents: [], total }
-  const documents = await catalogStore.documentsFrom(shopId, order, locate(buckets, start), { now, limit: count, scheduled })
-  return { documents: descending ? documents.reverse() : documents, total }
+  if (count === 0) return { ids: [], total }
+  const ids = await catalogStore.documentsFrom(shopId, order, locate(buckets, start), { now, limit: count, scheduled })
+  return { ids: descending ? ids.reverse() : ids, total }
 }
 
-async function searched(
-  { catalogStore, clock }: ReadDeps,
-  { shopId, tag, collectionId, vendor, type, available, minPrice, maxPrice }: PublicQuery,
-  q: string,
-  { offset, limit }: Slice,
-): Promise<PublicPage> {
+async function searched({ catalogStore }: ReadDeps, filter: ProductFilter, q: string, slice: Slice): Promise<IdsPage> {
   const words = wordsOf(q, queryWordsMax)
-  if (words.length === 0) return { documents: [], total: 0 }
-  const query = { shopId, words, now: clock.now(), tag: tag?.toLowerCase(), collectionId, vendor, type, available, minPrice, maxPrice }
-  const { ids: found, isWhole } = await catalogStore.search({ ...query, limit: searchTotalMax + 1 })
-  const capped = found.length > searchTotalMax || !isWhole
-  // Nothing lies past the total that is told: a page far out costs no more than the first.
-  const ids = found.slice(0, searchTotalMax).slice(offset, offset + limit)
-  return {
-    documents: await catalogStore.documentsOf(ids),
-    total: Math.min(found.length, searchTotalMax),
-    ...(capped ? { totalCapped: true as const } : {}),
-  }
+  if (words.length === 0) return { ids: [], total: 0 }
+  const { shopId: _, now: __, tag: ___, tagBits: ____, ...conditions } = filter
+  const isFiltered = Object.values(conditions).some((value) => value !== undefined)
+  const among = isFiltered ? await catalogStore.few(filter, amongMax) : undefined
+  return pageOfFound(await catalogStore.search({ ...filter, words, among, limit: totalMax + 1 }), slice)
 }
 
 /** The counted lists of what shops show, kept while the database does not change and no publication date passes. */

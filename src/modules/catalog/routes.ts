@@ -50,6 +50,7 @@ import {
   StockHistory,
   VariantParams,
 } from './model.ts'
+import { summaryImagesMax, summaryTagsMax, summaryVariantsMax } from './summary.ts'
 
 export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
   routes(deps, 'Catalog')
@@ -91,7 +92,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
           const { sort, q, tag, collection, vendor, type, minPrice, maxPrice, available } = query
           const within = collection === undefined ? undefined : await publishedCollection(deps, shop, collection)
           if (collection !== undefined && !within) return JSON.stringify(pageOf([], 0, slice))
-          const { documents, total, totalCapped } = await publicProducts(
+          const { summaries, total, totalCapped } = await publicProducts(
             deps,
             {
               ...{ shopId: shop.id, showQuantity: shop.showQuantity, sort, q, tag, collectionId: within?.id, vendor, type },
@@ -102,8 +103,8 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
             slice,
           )
           const envelope = JSON.stringify({ ...pageOf([], total, slice), ...(totalCapped ? { totalCapped } : {}) })
-          // The documents are JSON already.
-          return envelope.replace('[]', () => `[${documents.join(',')}]`)
+          // The summaries are JSON already.
+          return envelope.replace('[]', () => `[${summaries.join(',')}]`)
         }) as never
       },
       {
@@ -112,8 +113,11 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
         response: { 200: PublicProducts, 304: notModified, ...errorResponses(403, 404) },
         detail: {
           summary: 'Products of a shop',
-          description:
-            'Filters narrow each other; `total` counts what meets all of them. A page past the end is empty. With `q`, the order is newest first whatever `sort` says.',
+          description: `Items are summaries: the record without \`descriptionHtml\` and \`seo\`, with at most ${summaryTagsMax} tags, the first ${summaryVariantsMax} variants and \`variantsCount\`, the first ${summaryImagesMax} images and \`imagesCount\`. The answer has at most 1 MB (1,048,576 bytes): on a page that would exceed it, the largest items have fewer variants, tags, option values and images.
+
+Filters narrow each other; \`total\` counts what meets all of them. With \`q\` or any filter, \`total\` is exact up to 1,000, then 1,000 with \`totalCapped: true\`, and nothing lies past it. Without, \`total\` is exact. A page past the end is empty. With \`q\`, the order is newest first whatever \`sort\` says.
+
+In a large shop, several conditions may each match many products and together only few. A list then looks at the first 20,000 products of its order; if that does not suffice, and no single condition matches at most 20,000 products, it answers what it found with \`totalCapped: true\`. With \`q\`, it looks at the newest 5,000 products that hold the words.`,
         },
       },
     )

@@ -32,8 +32,9 @@ import { managedStore } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type StockChange, stockHistoryStore } from './stock-history-store.ts'
 import type { ListingChange } from './store.ts'
+import { assertRecordFits, type Rendered, renderedOf } from './summary.ts'
 import { productDifference } from './trail.ts'
-import { documentOf, managementView, withQuantities } from './view.ts'
+import { managementView, publicView, variantIdsOf, withQuantities } from './view.ts'
 
 export type ManagementProduct = ReturnType<typeof managementView>
 type Shop = Pick<ShopContext, 'id'>
@@ -58,6 +59,17 @@ async function withPictures(
 }
 
 const handleTaken = 'handle (body): another product of the shop has it'
+
+/**
+ * What the public reads of a product that is written.
+ * @param before the product before the change
+ * @throws AppError INVALID when its public record would be too large
+ */
+export function fittingRecord(whole: Whole, before?: Whole): Rendered {
+  const rendered = renderedOf(whole)
+  assertRecordFits(rendered.document.document, () => before && JSON.stringify(publicView(before)))
+  return rendered
+}
 
 const givenFor = ({ newId, clock }: Deps, { currency }: ProductChange['shop'], input: ProductInput): Given => ({
   productId: newId('product'),
@@ -87,11 +99,12 @@ export async function createProduct(
   return audited(deps, by, { action: 'product.created', subject: id }, async (tx, tell) => {
     const handle = input.handle ?? (await freeName(wanted, id, (names) => store.takenHandles(tx, shop.id, names)))
     const { whole, shown } = await withPictures(tx, deps, { ...made, product: { ...made.product, handle } }, [])
+    const rendered = fittingRecord(whole)
     await store.insert(tx, whole)
     await noteShown(tx, deps, id, shown)
     await noteProduct(tx, whole.product)
     await managedStore.put(tx, whole)
-    await list(tx, deps, whole)
+    await list(tx, deps, whole, rendered)
     tell(productDifference(undefined, whole))
     return viewOf(deps, whole)
   })
@@ -158,12 +171,13 @@ function rewrite(
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id, variantId)
     const { whole: after, shown } = await withPictures(tx, deps, change(before), before.product.images)
+    const rendered = fittingRecord(after, before)
     unlessStale(await deps.catalogStore.replace(tx, before, after))
     await noteShown(tx, deps, id, shown)
     await tellLow(tx, deps, turnedLow(before, after))
     await stockHistoryStore.append(tx, countsOf(deps, by, before, after))
     if (!Bun.deepEquals(managedWording(before), managedWording(after))) await managedStore.put(tx, after)
-    await list(tx, deps, after)
+    await list(tx, deps, after, rendered)
     tell(productDifference(before, after))
     return viewOf(deps, after)
   }).finally(() => deps.folds.noteWrite(by.shop.id))
@@ -211,7 +225,7 @@ export async function readPublicProduct(
   if (!found || found.visibleFrom > clock.now()) throw noSuchProduct()
   const { shopId } = found
   if (!found.showQuantity) return { document: found.document, etag: found.etag, shopId }
-  const document = withQuantities(found.document, await catalogStore.stocksOf([id]))
+  const document = withQuantities(found.document, await catalogStore.stocksOf(variantIdsOf(found.document)))
   return { document, etag: etagOf(document), shopId }
 }
 
@@ -242,15 +256,17 @@ const changesMax = 64
  * Keeps the public side of a product true, inside the write that stored the product: puts, replaces or removes the document, the
  * search entry and the tags, and appends to the listing what came or went.
  */
-async function list(tx: Writer, { catalogStore, documents, newId }: CatalogDeps, whole: Whole): Promise<void> {
+async function list(tx: Writer, { catalogStore, documents, newId }: CatalogDeps, whole: Whole, rendered: Rendered): Promise<void> {
   const { id: productId } = whole.product
   const before = await catalogStore.documentOf(tx, productId)
-  const after = isListed(whole.product) ? documentOf(whole) : undefined
+  const isShown = isListed(whole.product)
+  const after = isShown ? rendered.document : undefined
   if (!before && !after) return
   tx.afterCommit(() => documents.forget(productId))
   if (before) await catalogStore.forgetSearch(tx, productId)
-  if (after) await catalogStore.putDocument(tx, after, searchWords(whole), whole.product.tags)
+  if (isShown) await catalogStore.putDocument(tx, rendered, searchWords(whole), whole.product.tags)
   else await catalogStore.removeDocument(tx, productId)
+  if (before?.visibleFrom !== after?.visibleFrom) await catalogStore.noteVisibility(tx, productId, after?.visibleFrom ?? null)
   if (before && after && sortedAlike(before, after)) return
   const changes = [...(before ? [changeOf(newId('change'), before, -1)] : []), ...(after ? [changeOf(newId('change'), after, 1)] : [])]
   await catalogStore.appendChanges(tx, changes)

@@ -7,7 +7,8 @@ import type { CatalogDeps } from './parts.ts'
 import { findToChange, type ProductChange } from './service.ts'
 import { stockHistoryStore as store } from './stock-history-store.ts'
 import { stockStore } from './stock-store.ts'
-import { documentOf, managementVariantView } from './view.ts'
+import { renderedOf } from './summary.ts'
+import { managementVariantView } from './view.ts'
 
 /** With the version of its product. */
 export type ManagementVariant = ReturnType<typeof managementVariantView> & { version: number }
@@ -62,5 +63,5 @@ async function renew(tx: Writer, { catalogStore, documents }: CatalogDeps, whole
   // An order that turns another variant of the product waits for this, or this for it: then it is done again, with what the order has left.
   await stockStore.lockProduct(tx, whole.product.id)
   tx.afterCommit(() => documents.forget(whole.product.id))
-  await catalogStore.renewDocument(tx, documentOf(whole))
+  await catalogStore.renewDocument(tx, renderedOf(whole))
 }

@@ -5,7 +5,7 @@ import { isAvailable, isLow, type Sellable, type Stock, shortageOf } from './dom
 import { tellLow } from './low-stock.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type StockRow, stockStore as store } from './stock-store.ts'
-import { documentOf } from './view.ts'
+import { renderedOf } from './summary.ts'
 
 export type StockLine = { variantId: string; quantity: number }
 
@@ -130,7 +130,7 @@ async function follow(tx: Writer, { catalogStore, documents }: StockDeps, change
     const whole = await catalogStore.wholeOf(tx, productId)
     if (!whole) continue
     tx.afterCommit(() => documents.forget(productId))
-    await catalogStore.renewDocument(tx, documentOf(whole))
+    await catalogStore.renewDocument(tx, renderedOf(whole))
   }
 }
 

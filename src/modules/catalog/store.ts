@@ -1,28 +1,31 @@
-import { and, asc, count, desc, eq, getTableColumns, gt, gte, inArray, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, gt, gte, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
 import { noteInBlocks } from '../../../db/blocks.ts'
 import type { Database, Reader, Values, Writer } from '../../../db/engine.ts'
 import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import type { ProductFilter } from '../../../db/product-filter.ts'
+import { fewProducts, filteredProducts, type ProductSort } from '../../../db/product-lists.ts'
 import {
   collectionProducts,
   listingAnchors,
   listingChanges,
   productDocuments,
+  productSummaries,
   products,
   productTags,
   variants,
 } from '../../../db/schema/catalog.ts'
 import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
-import { type DocumentFilter, type FoundProducts, type SearchQuery, suchAs } from '../../../db/search-words.ts'
+import type { FoundProducts, SearchQuery } from '../../../db/search-words.ts'
 import type { ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
+import type { Rendered } from './summary.ts'
 
-export type { DocumentFilter } from '../../../db/search-words.ts'
+export type { ProductFilter } from '../../../db/product-filter.ts'
+export type { ProductSort } from '../../../db/product-lists.ts'
 export type CatalogStore = ReturnType<typeof createCatalogStore>
 export type ListingChange = typeof listingChanges.$inferSelect
 type Queries = Pick<Reader, 'first' | 'all'>
-/** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or are such as the rest says. */
-export type Filter = DocumentFilter & { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
 /** A public document as the driver answers it. */
 export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string; showQuantity: boolean }
 
@@ -51,6 +54,12 @@ const putDocument = prepare((queries) =>
     .insert(productDocuments)
     .values(placeholders(getTableColumns(productDocuments)) as Values as ProductDocument)
     .onConflictDoUpdate({ target: productDocuments.productId, set: placeholders(documentColumns) }),
+)
+const putSummary = prepare((queries) =>
+  queries
+    .insert(productSummaries)
+    .values(placeholders(getTableColumns(productSummaries)) as Values as typeof productSummaries.$inferSelect)
+    .onConflictDoUpdate({ target: productSummaries.productId, set: placeholders({ summary: productSummaries.summary }) }),
 )
 const removeTags = prepare((queries) => queries.delete(productTags).where(eq(productTags.productId, sql.placeholder('productId'))))
 const keyColumns = { newest: productDocuments.newestKey, title: productDocuments.titleKey, price: productDocuments.priceKey } as const
@@ -83,7 +92,7 @@ const idByHandle = prepare((queries) =>
 const pageFrom = (order: SortOrder, condition?: SQL) =>
   prepare((queries) =>
     queries
-      .select({ document: productDocuments.document })
+      .select({ id: productDocuments.productId })
       .from(productDocuments)
       .where(and(eq(productDocuments.shopId, sql.placeholder('shopId')), gte(keyColumns[order], sql.placeholder('key')), condition))
       .orderBy(asc(keyColumns[order]))
@@ -96,42 +105,18 @@ const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
 const pagesOfVisible = { newest: pages.newest, title: pageFrom('title', visibleNow), price: pageFrom('price', visibleNow) }
 
 export function createCatalogStore({ read }: Pick<Database, 'read'>) {
-  const visible = (shopId: string, now: number) => and(eq(productDocuments.shopId, shopId), lte(productDocuments.visibleFrom, now))
-  /** Joined from the filter's side: a rare tag or a collection is a few rows of a large shop. */
-  function matching<Columns extends Record<string, SQL | typeof productDocuments.document>>(
-    { shopId, now, tag, collectionId, ...rest }: Filter,
-    columns: Columns,
-  ) {
-    const all = read
-      .select(columns)
-      .from(productDocuments)
-      .where(and(visible(shopId, now), suchAs(rest)))
-      .$dynamic()
-    if (tag !== undefined)
-      all.innerJoin(
-        productTags,
-        and(eq(productTags.productId, productDocuments.productId), eq(productTags.shopId, shopId), eq(productTags.tag, tag)),
-      )
-    if (collectionId !== undefined)
-      all.innerJoin(
-        collectionProducts,
-        and(eq(collectionProducts.productId, productDocuments.productId), eq(collectionProducts.collectionId, collectionId)),
-      )
-    return all
-  }
-
-  const taggedBefore = (shopId: string, tag: string, key: string) =>
-    and(eq(productTags.shopId, shopId), eq(productTags.tag, tag), lt(productTags.newestKey, key))
-
-  /** The documents of these products, in the order of the ids. */
-  async function documentsOf(ids: readonly string[]): Promise<string[]> {
-    if (ids.length === 0) return []
+  /** What is stored of products, by their ids. */
+  const byIds = async (
+    table: typeof productSummaries | typeof productDocuments,
+    column: typeof productSummaries.summary | typeof productDocuments.document,
+    ids: readonly string[],
+  ) => {
+    if (ids.length === 0) return new Map<string, string>()
     const rows = await read
-      .select({ id: productDocuments.productId, document: productDocuments.document })
-      .from(productDocuments)
-      .where(inArray(productDocuments.productId, [...ids]))
-    const byId = new Map(rows.map(({ id, document }) => [id, document]))
-    return ids.flatMap((id) => byId.get(id) ?? [])
+      .select({ id: table.productId, text: column })
+      .from(table)
+      .where(inArray(table.productId, [...ids]))
+    return new Map(rows.map(({ id, text }) => [id, text]))
   }
 
   return {
@@ -156,7 +141,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const of = (kind: string) => rows.filter((row) => row.kind === kind)
       return { anchors: of('anchor'), changes: of('change'), hidden: of('hidden').map(({ key, at }) => ({ key, visibleFrom: at })) }
     },
-    /** Documents in ascending order from `key` on; where some are `scheduled`, those that are visible now. Among the newest they come last. */
+    /** Ids of documents in ascending order from `key` on; where some are `scheduled`, those that are visible now. Among the newest they come last. */
     async documentsFrom(
       shopId: string,
       order: SortOrder,
@@ -164,74 +149,18 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       { now, limit, scheduled }: { now: number; limit: number; scheduled: boolean },
     ): Promise<string[]> {
       const rows = await read.all((scheduled ? pagesOfVisible : pages)[order], { shopId, key, now, limit, offset: skip })
-      return rows.map(({ document }) => document)
+      return rows.map(({ id }) => id)
     },
 
-    /** How many visible documents carry the tag: an index says it. */
-    async countTagged(shopId: string, tag: string, keyBefore: string): Promise<number> {
-      const [row] = await read
-        .select({ n: count() })
-        .from(productTags)
-        .where(taggedBefore(shopId, tag, keyBefore))
-      return Number(row?.n ?? 0)
-    },
-    /** A page of the visible documents that carry the tag, newest first. */
-    async newestTagged(
-      shopId: string,
-      tag: string,
-      keyBefore: string,
-      { limit, offset }: { limit: number; offset: number },
-    ): Promise<string[]> {
-      const rows = await read
-        .select({ id: productTags.productId })
-        .from(productTags)
-        .where(taggedBefore(shopId, tag, keyBefore))
-        .orderBy(desc(productTags.newestKey))
-        .limit(limit)
-        .offset(offset)
-      return documentsOf(rows.map(({ id }) => id))
-    },
-    /**
-     * A page of the visible documents of a filter, in any order. `walk` goes along the order and looks at each document,
-     * which finds the first of many soon; otherwise those of the filter are gathered and sorted.
-     */
-    async filtered(
-      filter: Filter,
-      sort: { order: SortOrder; descending: boolean } | 'collection',
-      { limit, offset }: { limit: number; offset: number },
-      walk = false,
-    ): Promise<string[]> {
-      const { shopId, now, tag } = filter
-      const order =
-        sort === 'collection'
-          ? asc(collectionProducts.position)
-          : sort.descending
-            ? desc(keyColumns[sort.order])
-            : asc(keyColumns[sort.order])
-      if (walk && tag !== undefined) {
-        // A count, because SQLite may turn EXISTS into a join that starts at the tag.
-        const carries = sql`(select count(*) from ${productTags} where ${productTags.productId} = ${productDocuments.productId} and ${productTags.tag} = ${tag}) > 0`
-        const rows = await read
-          .select({ document: productDocuments.document })
-          .from(productDocuments)
-          .where(and(visible(shopId, now), carries))
-          .orderBy(order)
-          .limit(limit)
-          .offset(offset)
-        return rows.map(({ document }) => document)
-      }
-      const rows = (await matching(filter, { document: productDocuments.document }).orderBy(order).limit(limit).offset(offset)) as {
-        document: string
-      }[]
-      return rows.map(({ document }) => document)
-    },
-    async countFiltered(filter: Filter): Promise<number> {
-      const [row] = await matching(filter, { n: sql<number>`count(*)` })
-      return Number(row?.n ?? 0)
-    },
+    filtered: (filter: ProductFilter, sort: ProductSort, limit: number) => filteredProducts(read, filter, sort, limit),
+    /** All products that meet a filter; undefined where each of its conditions has more than `most` candidates. */
+    few: (filter: ProductFilter, most: number) => fewProducts(read, filter, most),
 
     search: (query: SearchQuery): Promise<FoundProducts> => productSearch.find(read, query),
-    documentsOf,
+    /** The stored summaries of products, by their ids. */
+    summariesOf: (ids: readonly string[]) => byIds(productSummaries, productSummaries.summary, ids),
+    /** The public documents of products, by their ids. */
+    documentsOf: (ids: readonly string[]) => byIds(productDocuments, productDocuments.document, ids),
 
     async findWhole(shopId: string, id: string, from: Queries = read): Promise<Whole | undefined> {
       const product = await from.first(wholes.ofShop, { id, shopId })
@@ -280,17 +209,17 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return row
     },
 
-    /** Of the variants of products, by their ids. */
-    async stocksOf(productIds: readonly string[]): Promise<Map<string, Stock>> {
+    /** The stocks of variants, by their ids. */
+    async stocksOf(variantIds: readonly string[]): Promise<Map<string, Stock>> {
       const { id, trackInventory, allowBackorder, onHand, reserved } = variants
       const columns = { id, trackInventory, allowBackorder, onHand, reserved }
       const rows =
-        productIds.length === 0
+        variantIds.length === 0
           ? []
           : await read
               .select(columns)
               .from(variants)
-              .where(inArray(variants.productId, [...productIds]))
+              .where(inArray(variants.id, [...variantIds]))
       return new Map(rows.map((row) => [row.id, row]))
     },
     async idOfHandle(shopId: string, handle: string): Promise<string | undefined> {
@@ -302,18 +231,17 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
     /** Puts a document in the place of one that sorts, and is found, alike, but for whether there is any of it. */
-    async renewDocument(
-      tx: Writer,
-      { productId, document, etag, available }: Pick<ProductDocument, 'productId' | 'document' | 'etag' | 'available'>,
-    ): Promise<void> {
+    async renewDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: Rendered): Promise<void> {
+      await tx.run(putSummary, { productId, summary })
       await tx.update(productDocuments).set({ document, etag, available }).where(eq(productDocuments.productId, productId))
     },
     async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
       return tx.first(wholes.document, { productId })
     },
-    async putDocument(tx: Writer, document: ProductDocument, words: readonly string[], tags: readonly string[]): Promise<void> {
+    async putDocument(tx: Writer, { document, summary }: Rendered, words: readonly string[], tags: readonly string[]): Promise<void> {
       const { productId } = document
       await tx.run(putDocument, document)
+      await tx.run(putSummary, { productId, summary })
       const lowerCase = tags.map((tag) => tag.toLowerCase())
       await productSearch.add(tx, { productId, shopId: document.shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
       const rows = lowerCase.map((tag) => ({ shopId: document.shopId, tag, productId, newestKey: document.newestKey }))
@@ -326,7 +254,17 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const { productId, shopId, visibleFrom } = document
       await productSearch.renew(tx, { productId, shopId, visibleFrom, words, tags: product.tags.map((tag) => tag.toLowerCase()) })
     },
+    /** Notes with the collections that hold a product from when on it is visible; null: it is not listed. */
+    async noteVisibility(tx: Writer, productId: string, visibleFrom: number | null): Promise<void> {
+      await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.productId, productId))
+    },
+    /** Stores what an older version did not store of a document. */
+    async addToDocument(tx: Writer, productId: string, { summary, tagBits }: { summary: string; tagBits: number }): Promise<void> {
+      await tx.run(putSummary, { productId, summary })
+      await tx.update(productDocuments).set({ tagBits }).where(eq(productDocuments.productId, productId))
+    },
     async removeDocument(tx: Writer, productId: string): Promise<void> {
+      await tx.delete(productSummaries).where(eq(productSummaries.productId, productId))
       await tx.delete(productDocuments).where(eq(productDocuments.productId, productId))
     },
     /** Takes a product out of what is kept besides its document, before it is put back or is gone. */

@@ -1,8 +1,8 @@
 /** What is shown of a product, to whom. */
-import { etagOf } from '../../lib/etag.ts'
+
 import type { Money } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
-import { isAvailable, type ProductDocument, type Stock, sortKeys, type Variant, type Whole } from './domain.ts'
+import { isAvailable, type Stock, type Variant, type Whole } from './domain.ts'
 
 const money = (amount: number, currency: string): Money => ({ amount, currency })
 const maybeMoney = (amount: number | null, currency: string): Money | null => (amount === null ? null : money(amount, currency))
@@ -22,6 +22,8 @@ export function publicView({ product, variants }: Whole) {
   }
 }
 
+export type PublicView = ReturnType<typeof publicView>
+
 const publicVariantView = (variant: Variant, currency: string) => ({
   ...pick(variant, 'id', 'sku', 'barcode', 'title', 'optionValues'),
   price: money(variant.price, currency),
@@ -30,6 +32,9 @@ const publicVariantView = (variant: Variant, currency: string) => ({
   available: isAvailable(variant),
   ...pick(variant, 'imageId', 'position'),
 })
+
+/** The variants that a public record or a summary shows, by their ids. */
+export const variantIdsOf = (document: string): string[] => (JSON.parse(document) as PublicView).variants.map(({ id }) => id)
 
 /** How many of a variant are there and promised to nobody; null where they are not counted. */
 export const quantityOf = ({ trackInventory, onHand, reserved }: Stock): number | null =>
@@ -41,12 +46,13 @@ export const quantityOf = ({ trackInventory, onHand, reserved }: Stock): number 
  * @param stocks of its variants, by their ids
  */
 export function withQuantities(document: string, stocks: ReadonlyMap<string, Stock>): string {
-  const product = JSON.parse(document) as ReturnType<typeof publicView>
+  const product = JSON.parse(document) as PublicView & { variantsCount?: number }
   const variants = product.variants.map((variant) => {
     const stock = stocks.get(variant.id)
     return stock ? { ...variant, available: isAvailable(stock), quantityAvailable: quantityOf(stock) } : variant
   })
-  return JSON.stringify({ ...product, variants, available: variants.some(({ available }) => available) })
+  const isCut = product.variantsCount !== undefined && product.variantsCount > variants.length
+  return JSON.stringify({ ...product, variants, available: isCut ? product.available : variants.some(({ available }) => available) })
 }
 
 /** A product as its shop sees it: the public view, with cost and stock, and the version that changes go by. */
@@ -63,12 +69,3 @@ export const managementVariantView = (variant: Variant, currency: string) => ({
   reserved: variant.reserved,
   lowStockAt: variant.lowStockAt,
 })
-
-/** The public document of a product that is listed. */
-export function documentOf(whole: Whole): ProductDocument {
-  const view = publicView(whole)
-  const document = JSON.stringify(view)
-  const { id: productId, shopId, publishedAt } = whole.product
-  const filters = pick(view, 'vendor', 'type', 'available')
-  return { productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, ...sortKeys(whole), ...filters }
-}

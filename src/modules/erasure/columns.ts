@@ -37,7 +37,7 @@ export const columnsOf = {
   chain_syncs: {
     kept: 'chain_id contract start_block counted_to counted_to_hash counted_to_at head target provider synced_at last_error last_error_at halted_because halted_at rescanned_at rescanned_to rescan_end rescan_missing rescan_unknown lease_holder lease_until',
   },
-  collection_products: { kept: 'collection_id position product_id' },
+  collection_products: { kept: 'collection_id position product_id visible_from' },
   collections: { kept: 'id shop_id handle title description_html image published_at created_at updated_at version' },
   commissions: { kept: 'order_id affiliate_id shop_id currency amount reversed status approves_at created_at updated_at' },
   // Amounts.
@@ -141,7 +141,10 @@ export const columnsOf = {
     kept: 'id shop_id account_id processor mode identity publishable sealed_settings api_url names version checked_at created_at retired_at',
   },
   processor_isolations: { kept: 'processor isolated_at actor' },
-  product_documents: { kept: 'product_id shop_id document etag visible_from newest_key title_key price_key vendor type available' },
+  product_documents: {
+    kept: 'product_id shop_id document etag visible_from newest_key title_key price_key vendor type available min_price max_price spread tag_bits',
+  },
+  product_summaries: { kept: 'product_id summary' },
   product_tags: { kept: 'product_id tag shop_id newest_key' },
   products: {
     kept: 'id shop_id handle title description_html vendor type tags status currency options images seo_title seo_description published_at created_at updated_at version created_as',

@@ -260,10 +260,10 @@ describe('options and variants', () => {
     expect(errors).toMatchObject([error])
   })
 
-  test('100 variants are taken, 101 are not', async () => {
+  test('250 variants are taken, 251 are not', async () => {
     const rows = (count: number) => lines(header, ...Array.from({ length: count }, (_, i) => `a,A,Size,${i},,,,,5`))
-    expect((await productOf(rows(100))).variants).toHaveLength(100)
-    expect(await errorsOf(rows(101))).toMatchObject([{ row: 102, message: expect.stringContaining('at most 100 variants') }])
+    expect((await productOf(rows(250))).variants).toHaveLength(250)
+    expect(await errorsOf(rows(251))).toMatchObject([{ row: 252, message: expect.stringContaining('at most 250 variants') }])
   })
 })
 

@@ -170,12 +170,12 @@ async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known
   for (const sort of sortWords) {
     const wanted = [...visible].sort(orders[sort]).map(({ id }) => id)
     for (let page = 1; (page - 1) * limit <= wanted.length; page++) {
-      const { documents, total } = await publicProducts(
+      const { summaries, total } = await publicProducts(
         deps,
         { shopId, showQuantity: false, sort, q: undefined, tag: undefined, collectionId: undefined },
         slice(page, limit),
       )
-      const ids = documents.map((document) => (JSON.parse(document) as { id: string }).id)
+      const ids = summaries.map((summary) => (JSON.parse(summary) as { id: string }).id)
       expect({ sort, page, ids, total }).toEqual({ sort, page, ids: wanted.slice((page - 1) * limit, page * limit), total: wanted.length })
     }
   }

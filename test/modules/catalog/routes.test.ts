@@ -146,7 +146,7 @@ describe('creating', () => {
       ['variants.0.onHand', v({ onHand: -1 })],
       ['variants.0.weightGrams', v({ weightGrams: -1 })],
       ['variants.0.imageId', v({ imageId: mark })],
-      ['variants', { variants: Array.from({ length: 101 }, () => ({ price: usd(1) })) }],
+      ['variants', { variants: Array.from({ length: 251 }, () => ({ price: usd(1) })) }],
       ['images.0.url', { images: [{ url: `javascript:${mark}` }] }],
       ['images.0.url', { images: [{ url: mark }] }],
       ['images.0.url', { images: [{ url: 'https://' }] }],

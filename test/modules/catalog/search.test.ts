@@ -215,7 +215,7 @@ async function fill(app: TestApp, shopId: string, count: number): Promise<void> 
           createdAt: at,
           updatedAt: at,
         })
-        const document = JSON.stringify({ id, title: common.title })
+        const document = JSON.stringify({ id, title: common.title, tags: [], variants: [], images: [] })
         await tx.insert(productDocuments).values({
           productId: id,
           shopId,

@@ -233,7 +233,8 @@ describe('what the public sees', () => {
     expect(last.etag).toBe(first.etag)
     // It is found and listed as before.
     expect([await shop.titles(), await shop.titles('?tag=linen'), await shop.titles('?q=shirt')]).toEqual([['Shirt'], ['Shirt'], ['Shirt']])
-    expect((await app.call('GET', shop.list)).body.data[0]).toEqual(last.body)
+    const { descriptionHtml: _, seo: __, ...summary } = last.body
+    expect((await app.call('GET', shop.list)).body.data[0]).toEqual({ ...summary, variantsCount: 2, imagesCount: 0 })
   })
 
   test('what the public sees stays as it was when the write of the order fails', async () => {

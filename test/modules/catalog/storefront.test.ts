@@ -69,7 +69,7 @@ test('a product is the same record by its handle as by its id, and what nobody s
 test('a list is narrowed by vendor, type, price and whether anything is left, each beside all others, with a total of what is left', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
-  const made: { title: string; vendor: string; type: string; tag: string; price: number; left: boolean; at: number }[] = []
+  const made: { title: string; vendor: string; type: string; tag: string; price: number; other: number; left: boolean; at: number }[] = []
   for (let nth = 0; nth < 24; nth++) {
     const one = {
       title: `${nth % 5 === 0 ? 'lamp' : 'rug'} ${nth}`,
@@ -77,24 +77,34 @@ test('a list is narrowed by vendor, type, price and whether anything is left, ea
       type: ['A', 'B'][nth % 2] as string,
       tag: nth % 4 === 0 ? 'Sale' : 'new',
       price: (nth * 700) % 5_000,
+      other: (nth * 900) % 8_000,
       left: nth % 7 !== 0,
       at: nth,
     }
     made.push(one)
     await shop.add({
       ...{ title: one.title, vendor: one.vendor, type: one.type, tags: [one.tag], publishedAt: app.clock.now() - 100_000 + nth * 1_000 },
-      // The dearer variant does not count.
-      variants: [
-        { price: usd(one.price), onHand: one.left ? 1 : 0, optionValues: ['S'] },
-        { price: usd(9_999), onHand: 0, optionValues: ['M'] },
-      ],
-      options: [{ name: 'Size', values: ['S', 'M'] }],
+      // In an order in which neither the lowest nor the highest price comes first.
+      variants: [one.other, one.price, 9_999].map((price, at) => ({
+        ...{ price: usd(price), onHand: one.left && at === 1 ? 1 : 0, optionValues: [['S', 'M', 'L'][at] as string] },
+      })),
+      options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
     })
   }
+  const lowest = ({ price, other }: { price: number; other: number }) => Math.min(price, other)
   const queries: Record<string, string>[] = [{}]
   for (const vendor of [undefined, 'Kiln', 'O\'Neil, "x"', 'kiln'])
     for (const type of [undefined, 'B'])
-      for (const [minPrice, maxPrice] of [[], ['700'], [undefined, '2100'], ['700', '2100'], ['2101', '2100'], ['0', '999999999999999']])
+      for (const [minPrice, maxPrice] of [
+        [],
+        ['700'],
+        [undefined, '2100'],
+        ['700', '2100'],
+        ['2101', '2100'],
+        ['5000', '9998'],
+        ['9999'],
+        ['0', '999999999999999'],
+      ])
         for (const available of [undefined, 'true', 'false'])
           for (const more of [{}, { tag: 'sale' }, { q: 'lamp' }, { sort: 'price' }])
             queries.push(
@@ -107,12 +117,15 @@ test('a list is narrowed by vendor, type, price and whether anything is left, ea
     const wanted = made
       .filter((one) => vendor === undefined || one.vendor === vendor)
       .filter((one) => type === undefined || one.type === type)
-      .filter((one) => minPrice === undefined || one.price >= Number(minPrice))
-      .filter((one) => maxPrice === undefined || one.price <= Number(maxPrice))
+      .filter((one) =>
+        [one.price, one.other, 9_999].some(
+          (price) => price >= Number(minPrice ?? 0) && price <= Number(maxPrice ?? Number.MAX_SAFE_INTEGER),
+        ),
+      )
       .filter((one) => available === undefined || one.left === (available === 'true'))
       .filter((one) => tag === undefined || one.tag === 'Sale')
       .filter((one) => q === undefined || one.title.startsWith('lamp'))
-      .sort((a, b) => (sort === 'price' ? a.price - b.price || a.at - b.at : b.at - a.at))
+      .sort((a, b) => (sort === 'price' ? lowest(a) - lowest(b) || a.at - b.at : b.at - a.at))
       .map(({ title }) => title)
     const { body } = ok(await app.call('GET', `${shop.list}?${new URLSearchParams({ ...query, limit: '100' })}`))
     expect([query, body.total, body.data.map(({ title }: { title: string }) => title)]).toEqual([query, wanted.length, wanted])

@@ -10,6 +10,7 @@ type Found = Answer<'GET /product-v2/public/shop/{shopName}'>
 type Collections = Answer<'GET /collection-v2/published/{shopName}'>['data']
 const sorts = ['newest', 'title', 'price', '-price'] as const
 const perPage = 24
+const collectionPagesMax = 5
 
 const sort = sorts.find((one) => one === parameter('sort'))
 const wished = {
@@ -40,12 +41,12 @@ void openPage(async (shown) => {
         ...(Number(page) > 1 ? { page: Number(page) } : {}),
       },
     }),
-    ask('GET /collection-v2/published/{shopName}', { path: { shopName }, query: { limit: 100 } }),
+    allCollections(),
   ])
-  const chosen = collections.data.find(({ handle }) => handle === wished.collection)
+  const chosen = collections.find(({ handle }) => handle === wished.collection)
   main.append(
     shown.title(chosen?.title ?? shop.title),
-    h('search', {}, filters(words, shop.currency, collections.data)),
+    h('search', {}, filters(words, shop.currency, collections)),
     h('p', { class: 'small' }, words.found(found.total, found.totalCapped === true)),
     h(
       'ul',
@@ -55,6 +56,14 @@ void openPage(async (shown) => {
     h('nav', { 'aria-label': words.pages, class: 'actions' }, pages(found, words)),
   )
 })
+
+/** The shop's collections, from as many pages as a filter has use for. */
+async function allCollections(): Promise<Collections> {
+  const pageOf = (page: number) => ask('GET /collection-v2/published/{shopName}', { path: { shopName }, query: { limit: 20, page } })
+  const first = await pageOf(1)
+  const others = Array.from({ length: Math.max(0, Math.min(first.pages, collectionPagesMax) - 1) }, (_, at) => pageOf(at + 2))
+  return [first, ...(await Promise.all(others))].flatMap(({ data }) => data)
+}
 
 /** What is typed in units of the currency is asked for in its smallest ones. */
 function price(name: 'minPrice' | 'maxPrice', text: string, currency: string): Partial<Record<typeof name, number>> {

@@ -1,7 +1,7 @@
 /** Options of a product, and the variants that their combinations are. Values are known by keys, so that one may be called otherwise. */
 
 export const optionsMax = 3
-export const variantsMax = 100
+export const variantsMax = 250
 
 export type OptionText = {
   readonly key: string

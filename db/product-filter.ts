@@ -1,0 +1,67 @@
+/** How products are filtered: columns computed for it, and conditions on `product_documents`. */
+import { type SQL, sql } from 'drizzle-orm'
+import { engine } from './columns.ts'
+
+/** Prices are minor units. A product matches a price range if one of its variants does. */
+export type ProductFilter = {
+  readonly shopId: string
+  /** Products that become visible later do not match. Milliseconds. */
+  readonly now: number
+  /** In lower case. */
+  readonly tag?: string | undefined
+  /** The bits of the tag, as `tag_bits` of documents has them. */
+  readonly tagBits?: number | undefined
+  readonly collectionId?: string | undefined
+  readonly vendor?: string | undefined
+  readonly type?: string | undefined
+  readonly available?: boolean | undefined
+  readonly minPrice?: number | undefined
+  readonly maxPrice?: number | undefined
+}
+
+/** Digits of the largest `spread` of a document: of the largest price. */
+export const spreadMax = 15
+
+/** Fixes the index that SQLite uses. PostgreSQL has no such hint; ranges and orders lead it to the same index. */
+export const indexedBy = (name: string): SQL => (engine === 'sqlite' ? sql.raw(`indexed by ${name}`) : sql.empty())
+/** A join that SQLite does from left to right. */
+export const thenJoin = sql.raw(engine === 'sqlite' ? 'cross join' : 'join')
+
+const prefix = 'prod_'
+/** The id of a product by its random end, in which the sort keys end too. */
+export const productIdOf = (end: string): string => prefix + end
+export const productIdIn = (end: SQL): SQL => sql`${sql.raw(`'${prefix}'`)} || ${end}`
+
+/**
+ * The conditions of a filter on columns of a row of `product_documents` or of an index of it.
+ * @param id the product's id in that row
+ * @param known conditions that the row meets already
+ */
+export function conditionsOf(filter: ProductFilter, id: SQL, known: readonly (keyof ProductFilter)[] = []): SQL {
+  const { now, tag, tagBits, collectionId, vendor, type, available, minPrice, maxPrice } = filter
+  const isOpen = (name: keyof ProductFilter) => filter[name] !== undefined && !known.includes(name)
+  const parts: SQL[] = []
+  if (isOpen('now')) parts.push(sql`visible_from <= ${now}`)
+  if (isOpen('vendor')) parts.push(sql`vendor = ${vendor}`)
+  if (isOpen('type')) parts.push(sql`type = ${type}`)
+  if (isOpen('available')) parts.push(isAvailable(available === true))
+  if (isOpen('minPrice')) parts.push(sql`max_price >= ${minPrice}`)
+  if (isOpen('maxPrice')) parts.push(sql`min_price <= ${maxPrice}`)
+  // Where the range lies between the lowest and the highest price, only the variants can tell. A count, because SQLite may turn EXISTS
+  // into a join that begins at the inner table.
+  if (minPrice !== undefined && maxPrice !== undefined)
+    parts.push(
+      sql`(min_price >= ${minPrice} or max_price <= ${maxPrice}
+        or (select count(*) from variants v where v.product_id = ${id} and v.price between ${minPrice} and ${maxPrice}) > 0)`,
+    )
+  if (tag !== undefined && isOpen('tag')) {
+    if (tagBits !== undefined) parts.push(sql`(tag_bits & ${tagBits}) = ${tagBits}`)
+    parts.push(sql`(select count(*) from product_tags t where t.product_id = ${id} and t.tag = ${tag}) > 0`)
+  }
+  if (isOpen('collectionId'))
+    parts.push(sql`(select count(*) from collection_products m where m.collection_id = ${collectionId} and m.product_id = ${id}) > 0`)
+  return parts.length === 0 ? sql`1 = 1` : sql.join(parts, sql` and `)
+}
+
+export const isAvailable = (available: boolean): SQL =>
+  engine === 'sqlite' ? sql`available = ${available ? 1 : 0}` : sql`available = ${available}`

@@ -1,0 +1,16 @@
+/** Bytes of an answer that anybody may ask for, at most. */
+export const publicAnswerBytesMax = 1_048_576
+
+/** Bytes of a text in UTF-8. */
+export const bytesOf = (text: string): number => Buffer.byteLength(text)
+
+/**
+ * Makes texts fit into a number of bytes together. Where they do not fit, each text above its equal share is shortened.
+ * @param shorten makes a text of at most `most` bytes
+ */
+export function withinBytes(texts: readonly string[], bytes: number, shorten: (text: string, most: number) => string): string[] {
+  const total = texts.reduce((sum, text) => sum + bytesOf(text), 0)
+  if (total <= bytes) return [...texts]
+  const share = Math.floor(bytes / texts.length)
+  return texts.map((text) => (bytesOf(text) <= share ? text : shorten(text, share)))
+}

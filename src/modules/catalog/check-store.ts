@@ -10,12 +10,21 @@ export const filterFindings = (db: Checked): AsyncGenerator<Finding> =>
       broken: sql`
         select d.product_id as id
         from product_documents d join products p on p.id = d.product_id
-        where d.vendor <> p.vendor or d.type <> p.type or d.available <> exists (
+        where d.vendor <> p.vendor or d.type <> p.type
+          or d.min_price <> (select min(v.price) from variants v where v.product_id = d.product_id)
+          or d.max_price <> (select max(v.price) from variants v where v.product_id = d.product_id) or d.available <> exists (
           select 1 from variants v
           where v.product_id = d.product_id and (not v.track_inventory or v.allow_backorder or v.on_hand > v.reserved))
         order by d.product_id`,
       say: ({ id }) =>
-        `Product ${id} is listed by another vendor or type than it has, or as available when it is not, or is not when it is`,
+        `Product ${id} is listed by another vendor, type or price than it has, or as available when it is not, or is not when it is`,
+    },
+    {
+      subject: 'products of collections',
+      broken: sql`
+        select m.product_id as id from collection_products m left join product_documents d on d.product_id = m.product_id
+        where m.visible_from is distinct from d.visible_from order by m.product_id`,
+      say: ({ id }) => `Product ${id} is visible from another moment than its collections say`,
     },
     {
       subject: 'search of products',

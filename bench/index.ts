@@ -1,5 +1,5 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover|soak …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse, discounts and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -25,6 +25,7 @@ import { measureOrdersSearch } from './orders-search.ts'
 import { measureResolver } from './resolver.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
 import { measureSelling } from './selling.ts'
+import { measureSoak } from './soak.ts'
 import { measureStart } from './start.ts'
 import { measureTrust } from './trust.ts'
 
@@ -56,6 +57,8 @@ try {
   if (isWanted('console') || isWanted('console-open')) await measureOpen()
   if (isWanted('backup')) await measureBackup()
   if (isWanted('failover')) await measureFailover()
+  // Not part of a run of everything: it takes up to an hour.
+  if (named.includes('soak')) await measureSoak()
   process.stdout.write(`${table()}\n`)
 } finally {
   for (const child of children) child.kill('SIGKILL')

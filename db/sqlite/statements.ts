@@ -1,22 +1,33 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
 
-const preparedStatementsMax = 400
+/**
+ * Characters of SQL that the statements of one connection may have together. SQLite holds about 25 bytes a character; lists (`in (?, ?, …)`) of
+ * every length would otherwise fill the cache with long statements that run once. `bun run bench soak` shows what they cost.
+ */
+const sqlCharactersMax = 150_000
 
 /**
- * drizzle prepares every statement anew; most of them are the same few hundred texts. What falls out is left to the
- * garbage collector: somebody may still hold it.
+ * Caches prepared statements by their SQL, the least recently used first out. An evicted statement is finalized by the garbage collector,
+ * because a query may still use it.
+ * @param connection which prepares them
+ * @param guard around each run; see Guard
+ * @returns prepares a statement, or answers the cached one
  */
 export function statementCache(connection: Sqlite, guard: Guard): (text: string) => Statement {
   const prepare = (text: string) => guard(() => guarded(connection.prepare(text), guard))
-  const statements = new LRUCache({ max: preparedStatementsMax, memoMethod: prepare })
+  const statements = new LRUCache<string, Statement>({
+    maxSize: sqlCharactersMax,
+    sizeCalculation: (_statement, text) => text.length,
+    memoMethod: prepare,
+  })
   return (text) => statements.memo(text)
 }
 
-/** Lets nothing pass unseen that a run of SQLite says of a failing disk or a damaged file. */
+/** Runs a function of SQLite and reports errors that mean a failing disk or a damaged file. */
 export type Guard = <T>(run: () => T) => T
 
-/** drizzle runs statements by itself, and wraps what they throw. */
+/** Wraps a statement's methods, because drizzle calls them directly and wraps the errors they throw. */
 function guarded(statement: Statement, guard: Guard): Statement {
   const { all, get, run, values } = statement
   return Object.assign(statement, {

@@ -1,0 +1,19 @@
+/**
+ * Preloaded into the souk that `bench/soak.ts` measures: on SIGUSR2 it collects garbage and appends the state of the heap, one line of JSON, to
+ * the file that HEAP_PROBE_FILE names. With HEAP_PROBE_SNAPSHOTS it also writes a V8 heap snapshot beside it, for the memory tab of a browser.
+ */
+import { heapStats } from 'bun:jsc'
+import { appendFileSync, writeFileSync } from 'node:fs'
+
+const file = process.env['HEAP_PROBE_FILE'] ?? ''
+let snapshots = 0
+
+process.on('SIGUSR2', () => {
+  // Twice: the first collection runs finalizers, the second frees what they held.
+  Bun.gc(true)
+  Bun.gc(true)
+  const { heapSize, extraMemorySize, objectCount, objectTypeCounts } = heapStats()
+  const { rss, external, arrayBuffers } = process.memoryUsage()
+  appendFileSync(file, `${JSON.stringify({ heapSize, extraMemorySize, objectCount, objectTypeCounts, rss, external, arrayBuffers })}\n`)
+  if (process.env['HEAP_PROBE_SNAPSHOTS']) writeFileSync(`${file}.${++snapshots}.heapsnapshot`, Bun.generateHeapSnapshot('v8'))
+})

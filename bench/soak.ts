@@ -1,0 +1,235 @@
+/**
+ * Does memory stop growing? Mixed load on a demo (reads, searches, orders, event streams, imports, mails, webhooks, logins) until the heap at two
+ * looks, ten minutes apart, differs by at most 2 %, or until the time is up. Then the table says what grew, by type of object.
+ *
+ * `--minutes=N` sets the longest time (default 60; 6 with `--quick`, which compares looks two minutes apart).
+ * `--snapshots` also keeps a heap snapshot of each look.
+ */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { demoCustomer, demoShop } from '../src/demo/data.ts'
+import { mailServer } from '../test/support/mail-server.ts'
+import { children, figure, only, quick, root, say, work } from './runs.ts'
+
+const named = Bun.argv.find((argument) => argument.startsWith('--minutes='))?.slice('--minutes='.length)
+const minutesMax = Number(named ?? (quick ? 6 : 60))
+const apartMinutes = quick ? 2 : 10
+const steadyWithin = 0.02
+const minuteMs = 60_000
+const mb = 1024 * 1024
+const streams = 28
+const readersAtOnce = 4
+const betweenReadsMs = 100
+const betweenOrdersMs = 70
+const betweenImportsMs = 20_000
+const productsOfAnImport = 200
+const plenty = 1_000_000
+
+type Look = {
+  heapSize: number
+  extraMemorySize: number
+  objectCount: number
+  objectTypeCounts: Record<string, number>
+  rss: number
+}
+
+type Souk = { url: string; pid: number; publishableKey: string; secretKey: string; probe: string; stop(): Promise<void> }
+
+/** Starts a demo from the source, with the heap probe loaded before it. */
+async function startProbedDemo(settings: Readonly<Record<string, string>>): Promise<Souk> {
+  const dataDir = join(work, 'soak')
+  mkdirSync(dataDir, { recursive: true })
+  const probe = join(work, 'heap.jsonl')
+  const child = Bun.spawn([process.execPath, '--preload', join(import.meta.dir, 'heap-probe.ts'), join(root, 'src/main.ts'), 'demo'], {
+    env: {
+      ...{ PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error', HEAP_PROBE_FILE: probe },
+      ...(Bun.argv.includes('--snapshots') ? { HEAP_PROBE_SNAPSHOTS: '1' } : {}),
+      ...settings,
+    },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  children.add(child)
+  let said = ''
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
+    said += text
+    const url = /souk is ready at (http:\/\/\S+)/.exec(said)?.[1]
+    const publishableKey = /Publishable key\s+(\S+)\n/.exec(said)?.[1]
+    const secretKey = /Secret key\s+(\S+)\n/.exec(said)?.[1]
+    if (url && publishableKey && secretKey) {
+      const stop = async () => {
+        child.kill('SIGTERM')
+        await child.exited
+        children.delete(child)
+      }
+      return { url, pid: child.pid, publishableKey, secretKey, probe, stop }
+    }
+  }
+  throw new Error('the demo ended before it was ready')
+}
+
+async function lookAt({ pid, probe }: Souk): Promise<Look> {
+  const linesOf = () => (existsSync(probe) ? readFileSync(probe, 'utf8').split('\n').slice(0, -1) : [])
+  const before = linesOf().length
+  process.kill(pid, 'SIGUSR2')
+  for (let waits = 0; waits < 600; waits++) {
+    const line = linesOf()[before]
+    if (line !== undefined) return JSON.parse(line) as Look
+    await Bun.sleep(100)
+  }
+  throw new Error('the heap probe gave no answer within a minute')
+}
+
+type Counts = Record<'reads' | 'orders' | 'events' | 'imports' | 'webhooks' | 'logins' | 'refused', number>
+
+/** Starts the mixed load. @returns what ends it, once every loop is over */
+function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
+  const ending = new AbortController()
+  const { signal } = ending
+  const { url, publishableKey, secretKey } = souk
+  const call = async (method: string, path: string, body?: object, key = publishableKey) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-service-api-key': key, 'idempotency-key': crypto.randomUUID() },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    if (!response.ok) counts.refused++
+    return response.ok && text ? (JSON.parse(text) as Record<string, unknown>) : {}
+  }
+  /** Runs an action again and again, with a pause between, until the load ends. */
+  const repeat = async (pauseMs: number, action: (nth: number) => Promise<void>) => {
+    for (let nth = 0; !signal.aborted; nth++) {
+      await action(nth).catch(() => counts.refused++)
+      await Bun.sleep(pauseMs)
+    }
+  }
+  type Listed = { data: { id: string; handle: string; title: string; variants: { id: string }[] }[] }
+  const loops: Promise<unknown>[] = []
+  const begin = async () => {
+    const { data } = (await call('GET', `/product-v2/public/shop/${demoShop.name}?limit=100`)) as Listed
+    const variants = data.flatMap(({ id, variants: own }) => own.map((variant) => ({ id: variant.id, productId: id })))
+    for (const { id, productId } of variants)
+      await call('POST', `/product-v2/${productId}/variants/${id}/stock`, { delta: plenty }, secretKey)
+    const at = <T>(all: readonly T[], nth: number) => all[nth % all.length] as T
+    const read = async (nth: number) => {
+      const product = at(data, nth * 7)
+      const word = product.title.split(' ')[nth % 2] ?? ''
+      await call('GET', `/product-v2/public/${product.id}`)
+      await call(
+        'GET',
+        `/product-v2/public/shop/${demoShop.name}?q=${encodeURIComponent(word)}&page=${1 + (nth % 5)}&minPrice=${nth % 5_000}`,
+      )
+      await call('GET', `/v2/orders?page=${1 + (nth % 50)}`, undefined, secretKey)
+      counts.reads += 3
+    }
+    const buy = async (nth: number) => {
+      const address = { name: 'Ada Lovelace', line1: '1 Quay Street', city: 'Portland', province: 'ME', countryCode: 'US' }
+      const cart = await call('POST', '/cart', { email: `shopper${nth}@example.com`, shippingAddress: address, shippingMethod: 'standard' })
+      await call('POST', `/cart/${cart['id']}/items`, { variantId: at(variants, nth).id, quantity: 1 })
+      const { order } = (await call('POST', `/cart/${cart['id']}/checkout`, { method: 'card', processor: 'sandbox' })) as {
+        order?: { id: string }
+      }
+      if (!order) return
+      counts.orders++
+      if (nth % 5 === 0) await call('POST', `/v2/orders/${order.id}/fulfil`, {}, secretKey)
+      if (nth % 11 === 0) await call('POST', `/v2/orders/${order.id}/refunds`, { all: true }, secretKey)
+    }
+    const importProducts = async (nth: number) => {
+      const rows = Array.from(
+        { length: productsOfAnImport },
+        (_, at) => `soak-${(nth % 20) * productsOfAnImport + at},Soak ${nth} ${at},${at + 1}.00,active`,
+      )
+      const response = await fetch(`${url}/product-v2/import?overwrite=true`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/csv', 'x-service-api-key': secretKey },
+        body: ['Handle,Title,Variant Price,Status', ...rows].join('\n'),
+      })
+      await response.text()
+      if (response.ok) counts.imports++
+    }
+    const logIn = async () => {
+      await call('POST', '/customer/login', { shopName: demoShop.name, email: demoCustomer.email, password: demoCustomer.password })
+      counts.logins++
+    }
+    const listen = async () => {
+      const response = await fetch(`${url}/v2/events`, { headers: { 'x-service-api-key': secretKey }, signal })
+      for await (const _ of response.body ?? []) counts.events++
+    }
+    for (let nth = 0; nth < readersAtOnce; nth++) loops.push(repeat(betweenReadsMs, read))
+    loops.push(repeat(betweenOrdersMs, buy), repeat(betweenImportsMs, importProducts), repeat(5_000, logIn))
+    // A stream ends now and then, as those of browsers do, and another begins.
+    for (let nth = 0; nth < streams; nth++) loops.push(repeat(1_000, listen))
+  }
+  loops.push(begin())
+  return async () => {
+    ending.abort()
+    await loops[0]
+    await Promise.allSettled(loops)
+  }
+}
+
+/** The types of objects of which there are most more than before. */
+function grownTypes(from: Look, to: Look): string {
+  return Object.entries(to.objectTypeCounts)
+    .map(([type, count]) => [type, count - (from.objectTypeCounts[type] ?? 0)] as const)
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, 8)
+    .map(([type, more]) => `${type} ${more >= 0 ? '+' : ''}${figure(more)}`)
+    .join(', ')
+}
+
+/** Measures it. */
+export async function measureSoak(): Promise<void> {
+  const counts: Counts = { reads: 0, orders: 0, events: 0, imports: 0, webhooks: 0, logins: 0, refused: 0 }
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      await request.arrayBuffer()
+      counts.webhooks++
+      return new Response(null, { status: 204 })
+    },
+  })
+  await using mails = await mailServer()
+  const souk = await startProbedDemo({
+    STOREFRONT_WRITES_PER_MINUTE: '1000000',
+    UNPAID_ORDERS_PER_ADDRESS: '1000000',
+    UNPAID_ORDERS_PER_SHOP: '1000000',
+    OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8',
+    SMTP_URL: mails.url,
+    MAIL_FROM: 'shop@souk.example',
+  })
+  const endpoint = await fetch(`${souk.url}/webhook-endpoints`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-api-key': souk.secretKey },
+    body: JSON.stringify({ url: `http://127.0.0.1:${receiver.port}/`, events: ['order.confirmed', 'order.refunded'] }),
+  })
+  if (!endpoint.ok) say(`soak: the webhook endpoint was refused: ${await endpoint.text()}`)
+  const stop = startLoad(souk, counts)
+  const looks: Look[] = []
+  let steady: { from: Look; to: Look; minutes: number } | undefined
+  for (let minutes = 1; minutes <= minutesMax && !steady; minutes++) {
+    await Bun.sleep(minuteMs)
+    const to = await lookAt(souk)
+    looks.push(to)
+    const from = looks.at(-1 - apartMinutes)
+    say(
+      `soak: ${minutes} min: heap ${figure(to.heapSize / mb, 2)} MB, ${figure(to.objectCount)} objects, resident ${figure(to.rss / mb)} MB, ${JSON.stringify({ ...counts, mails: mails.received.length })}`,
+    )
+    if (from && Math.abs(to.heapSize - from.heapSize) <= steadyWithin * from.heapSize) steady = { from, to, minutes }
+  }
+  await stop()
+  await souk.stop()
+  receiver.stop(true)
+  const [from, to] = steady ? [steady.from, steady.to] : [looks.at(-1 - apartMinutes) ?? looks[0], looks.at(-1)]
+  if (!from || !to) return
+  const sizes = (look: Look) => `${figure(look.heapSize / mb, 2)} MB (${figure(look.rss / mb)} MB resident)`
+  only(
+    `soak: ${figure(counts.reads)} reads, ${figure(counts.orders)} orders, ${figure(counts.webhooks)} webhooks, ${mails.received.length} mails, ${counts.imports} imports, ${counts.refused} refused`,
+    steady ? `steady after ${steady.minutes} min` : `not steady after ${looks.length} min`,
+    `two looks ${apartMinutes} min apart within 2 %`,
+  )
+  only('  heap at the first and at the second look', `${sizes(from)} → ${sizes(to)}`, '')
+  only('  types of objects that grew most', grownTypes(from, to), '')
+}

@@ -104,17 +104,21 @@ function fileOf(file: string): { size: number } {
 
 /** Prints what came of it. The exit status is 1 when a product was left out. */
 function tell(report: ImportReport, overwrite: boolean): number {
-  const { dryRun, rows, products, created, updated, skipped, failed, variants, images, errors } = report
+  const { dryRun, rows, products, created, updated, skipped, failed, variants, images, errors, notices } = report
   const verb = dryRun ? 'would be ' : ''
   process.stdout.write(
     `${rows} rows, ${products} products: ${created} ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${variants} variants, ${images} images)\n`,
   )
   if (overwrite) process.stdout.write(`${stockText(report)}\n`)
-  for (const { row, column, message } of errors.slice(0, errorsShownMax))
-    process.stderr.write(`row ${row}${column ? `, ${column}` : ''}: ${message}\n`)
+  for (const notice of notices.slice(0, errorsShownMax)) process.stdout.write(noteLine(notice))
+  if (notices.length > errorsShownMax) process.stdout.write(`and ${notices.length - errorsShownMax} more notices\n`)
+  for (const error of errors.slice(0, errorsShownMax)) process.stderr.write(noteLine(error))
   if (errors.length > errorsShownMax) process.stderr.write(`and ${errors.length - errorsShownMax} more\n`)
   return failed > 0 ? 1 : 0
 }
+
+const noteLine = ({ row, handle, column, message }: ImportReport['errors'][number]): string =>
+  `row ${row}${handle ? `, ${handle}` : ''}${column ? `, ${column}` : ''}: ${message}\n`
 
 /** What became of the stock of products that were there already. */
 function stockText({ dryRun, stock: { set, counts, tracking, leftAlone }, variantsKept }: ImportReport): string {

@@ -1,4 +1,5 @@
 import type { Parser } from 'csv-parse'
+import { type CsvFormat, csvFormatOf, headMaxBytes } from './csv-format.ts'
 import { AppError } from './errors.ts'
 
 /** The bytes of a file; may be asked for twice, and starts from the beginning each time. */
@@ -8,67 +9,93 @@ export type CsvSource = () => AsyncIterable<Uint8Array>
 export type Rest = () => Promise<unknown>
 const turn: Rest = () => new Promise((resolve) => setImmediate(resolve))
 
-/** One record and the line of the file on which it starts; the first line is 1. */
-export type CsvRecord = { readonly line: number; readonly cells: readonly string[] }
+/** One record and its row in the table, as spreadsheets count: the header is row 1 when nothing stands above it, and a blank line is a row. */
+export type CsvRecord = { readonly row: number; readonly cells: readonly string[] }
 
 const recordMaxBytes = 1024 * 1024
 const sliceMaxBytes = 16 * 1024
 const lineFeed = 10
+const quote = 34
 
 const invalid = (message: string) => new AppError('INVALID', message)
 
 /**
- * Reads a file's records in small batches, in order, without keeping any. Lines without a character are left out.
- * Throws `INVALID`, naming the row where it is known, when the bytes are not UTF-8 CSV.
+ * Reads a file's records in small batches, in order, without keeping any. Cells are separated by commas, semicolons or tabs. Blank lines are left out.
+ * @throws AppError INVALID, naming the kind of file that was sent instead, or the row where the file is not UTF-8 CSV
  */
 export async function* readRecords(
   source: CsvSource,
   { onProgress, rest = turn }: { onProgress?: (bytesRead: number) => void; rest?: Rest } = {},
 ): AsyncGenerator<CsvRecord[]> {
   const guard = new ByteGuard()
-  const reader = new RecordReader(await import('csv-parse'))
+  const library = await import('csv-parse')
+  let reader: RecordReader | undefined
   let bytesRead = 0
   try {
-    for await (const slice of slicesOf(source(), rest)) {
-      guard.check(slice)
-      await reader.write(slice)
-      bytesRead += slice.length
-      onProgress?.(bytesRead)
-      yield reader.take()
+    for await (const chunk of afterHead(source())) {
+      // The first chunk is the head: it tells the format.
+      const format: CsvFormat | undefined = reader ? undefined : csvFormatOf(chunk)
+      reader ??= new RecordReader(library, format?.delimiter ?? ',')
+      const skipBytes = format?.skipBytes ?? 0
+      bytesRead += skipBytes
+      for await (const slice of slicesOf(chunk.subarray(skipBytes), rest)) {
+        guard.check(slice)
+        await reader.write(slice)
+        bytesRead += slice.length
+        onProgress?.(bytesRead)
+        yield reader.take()
+      }
     }
     guard.finish()
-    await reader.end()
-    yield reader.take()
+    await reader?.end()
+    yield reader?.take() ?? []
   } finally {
-    reader.close()
+    reader?.close()
   }
 }
 
-/** Cuts big chunks so that no batch holds a whole file, and gives others their turn after each slice. */
-async function* slicesOf(chunks: AsyncIterable<Uint8Array>, rest: Rest): AsyncGenerator<Uint8Array> {
+/** The same bytes with the head of the file in one chunk. */
+async function* afterHead(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const head: Uint8Array[] = []
+  let headBytes = 0
   for await (const chunk of chunks) {
-    for (let start = 0; start < chunk.length; start += sliceMaxBytes) {
-      yield chunk.subarray(start, start + sliceMaxBytes)
-      await rest()
+    if (headBytes >= headMaxBytes) {
+      yield chunk
+      continue
     }
+    // The source may fill the same memory again.
+    head.push(chunk.slice())
+    headBytes += chunk.length
+    if (headBytes >= headMaxBytes) yield Buffer.concat(head)
+  }
+  if (headBytes > 0 && headBytes < headMaxBytes) yield Buffer.concat(head)
+}
+
+/** Cuts big chunks so that no batch holds a whole file, and gives others their turn after each slice. */
+async function* slicesOf(chunk: Uint8Array, rest: Rest): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < chunk.length; start += sliceMaxBytes) {
+    yield chunk.subarray(start, start + sliceMaxBytes)
+    await rest()
   }
 }
 
 /**
  * csv-parse, driven by hand. Records are taken out in `on_record`, which runs in file order and before an error is
- * reported, so that `line` is the start of the row at fault; csv-parse itself counts a CRLF inside quotes twice, and
- * its messages repeat cells.
+ * reported, so that `row` is the row at fault; the messages of csv-parse itself repeat cells.
  */
 class RecordReader {
-  private line = 1
+  private row = 1
   private records: CsvRecord[] = []
   private readonly parser: Parser
 
   /** @param library loaded with the first file, which few starts ever see */
-  constructor(private readonly library: typeof import('csv-parse')) {
+  constructor(
+    private readonly library: typeof import('csv-parse'),
+    delimiter: string,
+  ) {
     this.parser = library.parse({
       bom: true,
-      delimiter: ',',
+      delimiter,
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
       max_record_size: recordMaxBytes,
@@ -104,16 +131,14 @@ class RecordReader {
 
   /** Null keeps the record out of the stream's own queue, which would push back. */
   private add(cells: string[]): null {
-    const line = this.line
-    this.line += 1
-    for (const cell of cells) this.line += cell.split('\n').length - 1
-    if (cells.length > 1 || cells[0] !== '') this.records.push({ line, cells })
+    if (cells.length > 1 || cells[0] !== '') this.records.push({ row: this.row, cells })
+    this.row += 1
     return null
   }
 
   private explain(error: unknown): unknown {
     if (!(error instanceof this.library.CsvError)) return error
-    const row = `Row ${this.line}`
+    const row = `Row ${this.row}`
     if (error.code === 'CSV_MAX_RECORD_SIZE') return invalid(`${row} is larger than 1 MB, or a quote opens in it that is never closed.`)
     if (error.code === 'CSV_QUOTE_NOT_CLOSED') return invalid(`${row}: a quote opens that is never closed.`)
     return invalid(`${row}: quotes do not balance. Put the whole cell in quotes and write each quote inside it twice.`)
@@ -126,23 +151,22 @@ class RecordReader {
  */
 class ByteGuard {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true })
-  private line = 1
+  /** The row that the next byte is in: a line feed between quotes ends none. */
+  private row = 1
+  private isQuoted = false
   private lineBytes = 0
-  /** The file's first bytes tell UTF-16 from damage. */
-  private head: number[] = []
   /** The last bytes seen: a character may be cut by the end of a slice. */
   private tail = new Uint8Array()
 
   check(slice: Uint8Array): void {
-    if (this.head.length < 4) this.head.push(...slice.subarray(0, 4 - this.head.length))
     const nul = slice.indexOf(0)
-    if (nul >= 0) throw this.refusal(`Row ${this.line + linesIn(slice.subarray(0, nul))} contains a NUL character: remove it.`)
+    if (nul >= 0) throw invalid(`Row ${this.rowAt(slice, nul)} contains a NUL character: remove it.`)
     try {
       this.decoder.decode(slice, { stream: true })
     } catch {
-      throw this.refusal(`Row ${this.malformedLine(slice)} is not valid UTF-8: save the file as CSV in UTF-8.`)
+      throw invalid(`Row ${this.rowAt(slice, this.malformedLine(slice))} is not valid UTF-8: save the file as CSV in UTF-8.`)
     }
-    this.countLines(slice)
+    this.countRows(slice)
     this.tail = lastBytes(this.tail, slice)
   }
 
@@ -150,52 +174,50 @@ class ByteGuard {
     try {
       this.decoder.decode()
     } catch {
-      throw this.refusal(`Row ${this.line} ends within a character: the file is cut off or not UTF-8.`)
+      throw invalid(`Row ${this.row} ends within a character: the file is cut off or not UTF-8.`)
     }
   }
 
-  private refusal(message: string): AppError {
-    const [first] = this.head
-    const isUtf16 = first === 0xff || first === 0xfe || this.head.includes(0)
-    return invalid(isUtf16 ? 'The file is encoded as UTF-16: save it as CSV in UTF-8.' : message)
+  private rowAt(slice: Uint8Array, end: number): number {
+    this.countRows(slice.subarray(0, end))
+    return this.row
   }
 
-  private countLines(slice: Uint8Array): void {
+  private countRows(slice: Uint8Array): void {
     let start = 0
     for (let at = slice.indexOf(lineFeed); at >= 0; at = slice.indexOf(lineFeed, start)) {
-      this.addLineBytes(at - start)
-      this.line += 1
+      this.addLineBytes(slice.subarray(start, at))
+      if (!this.isQuoted) this.row += 1
       this.lineBytes = 0
       start = at + 1
     }
-    this.addLineBytes(slice.length - start)
+    this.addLineBytes(slice.subarray(start))
   }
 
-  private addLineBytes(count: number): void {
-    this.lineBytes += count
-    if (this.lineBytes > recordMaxBytes) throw invalid(`Row ${this.line} is larger than 1 MB.`)
+  private addLineBytes(line: Uint8Array): void {
+    this.lineBytes += line.length
+    if (this.lineBytes > recordMaxBytes) throw invalid(`Row ${this.row} is larger than 1 MB.`)
+    for (let at = line.indexOf(quote); at >= 0; at = line.indexOf(quote, at + 1)) this.isQuoted = !this.isQuoted
   }
 
-  /** No multi-byte character contains a line feed, so the slice can be tried again line by line. */
+  /** Where the line with the fault starts. No multi-byte character contains a line feed, so the slice can be tried again line by line. */
   private malformedLine(slice: Uint8Array): number {
     const decoder = new TextDecoder('utf-8', { fatal: true })
     decoder.decode(this.tail, { stream: true })
-    let line = this.line
-    for (let start = 0; start < slice.length; line += 1) {
+    let start = 0
+    while (start < slice.length) {
       const found = slice.indexOf(lineFeed, start)
       const end = found < 0 ? slice.length : found + 1
       try {
         decoder.decode(slice.subarray(start, end), { stream: true })
       } catch {
-        return line
+        return start
       }
       start = end
     }
-    return line
+    return start
   }
 }
-
-const linesIn = (bytes: Uint8Array): number => bytes.filter((byte) => byte === lineFeed).length
 
 /** The last three bytes of both, without the rest of a character that starts before them. */
 function lastBytes(before: Uint8Array, slice: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -33,6 +33,19 @@ async function withProducts(...rows: string[]) {
 }
 
 describeProcesses('souk import', () => {
+  test('souk import prints notices and errors with the row and the product', async () => {
+    const { file, run } = await withProducts()
+    writeFileSync(file, lines('Handle,Title,Variant Price,Status,Metafield', 'a,A,5,unlisted,x', 'b,B,"<p>\n</p>",active,', 'c,C,,active,'))
+    for (const args of [['--dry-run'], []]) {
+      const { status, stdout, stderr } = await run(...args)
+      expect(status).toBe(1)
+      expect(stdout).toContain('row 1: These columns are not imported: Metafield.\n')
+      expect(stdout).toContain('row 2, a, Status: Unlisted products are imported as drafts.\n')
+      expect(stderr).toContain('row 3, b, Variant Price: Must be')
+      expect(stderr).toContain('row 4, c, Variant Price: The price must not be blank')
+    }
+  })
+
   test('souk import says what becomes of stock, tracking and variants that the file does not name, before and after', async () => {
     const { database, file, run } = await withProducts('tee,Tee,Size,S,10,shopify,5', 'tee,,,M,11,shopify,6')
     const first = await run()

@@ -1,3 +1,4 @@
+import { proseError } from '../../core/csv-format.ts'
 import { AppError } from '../../core/errors.ts'
 
 /** What souk reads from a product file, with the names each field has in Shopify's old and new export. */
@@ -11,6 +12,7 @@ const aliases = {
   tags: ['Tags'],
   status: ['Status'],
   published: ['Published', 'Published on online store'],
+  giftCard: ['Gift Card'],
   seoTitle: ['SEO Title'],
   seoDescription: ['SEO Description'],
   option1Name: ['Option1 Name'],
@@ -48,6 +50,8 @@ export type Columns = {
   readonly count: number
   readonly indexes: ReadonlyMap<Field, number>
   readonly labels: ReadonlyMap<Field, string>
+  /** Names of columns that are not imported. */
+  readonly unused: readonly string[]
 }
 
 const columnsMax = 2_000
@@ -68,24 +72,26 @@ export function mapHeader(header: readonly string[]): Columns {
   refuseRepeatedNames(header)
   const indexes = new Map<Field, number>()
   const labels = new Map<Field, string>()
+  const unused: string[] = []
   for (const [index, name] of header.entries()) {
     const known = fieldByName.get(normalName(name))
-    if (!known) continue
+    if (!known) {
+      unused.push(name)
+      continue
+    }
     const earlier = labels.get(known.field)
     if (earlier !== undefined)
       throw invalid(`The header has both "${earlier}" and "${known.label}", which mean the same: remove one of the two columns.`)
     indexes.set(known.field, index)
     labels.set(known.field, known.label)
   }
+  if (indexes.size === 0 && header.length === 1) throw proseError()
   if (!indexes.has('handle') && !indexes.has('title'))
     throw invalid('The header has neither a "Handle" (or "URL handle") nor a "Title" column: the first row must name the columns.')
-  return { count: header.length, indexes, labels }
+  return { count: header.length, indexes, labels, unused }
 }
 
 function refuseOtherFormats(header: readonly string[]): void {
-  const only = header.length === 1 ? (header[0] ?? '') : ''
-  if (only.includes(';')) throw invalid('The columns are separated by semicolons: save the file as CSV with commas.')
-  if (only.includes('\t')) throw invalid('The columns are separated by tabs: save the file as CSV with commas.')
   if (header.some((name) => /\r[^\n]/.test(name)))
     throw invalid('The lines end with a lone carriage return: save the file with LF or CRLF line ends.')
   if (header.length > columnsMax) throw invalid(`The header has more than ${columnsMax} columns.`)

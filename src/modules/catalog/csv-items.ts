@@ -28,7 +28,7 @@ export type ImportedVariant = {
 export type ImportedImage = { url: string; alt?: string | null; position: number }
 
 export type ImportedProduct = {
-  /** Line of the file on which the product's first record starts; the header is row 1. */
+  /** Row of the table in which the product starts; the header is row 1. */
   row: number
   handle: string
   title?: string | null
@@ -44,14 +44,18 @@ export type ImportedProduct = {
   variants: ImportedVariant[]
   /** Undefined: no image column. A variant's `imageUrl` is among them, unless they are undefined. */
   images: ImportedImage[] | undefined
+  /** Shopify's gift cards are no ordinary goods. */
+  isGiftCard?: true
+  /** What was read otherwise than the file says it. */
+  notices?: RowNote[]
   /** Set when the file has no option columns, so that `options` and the one variant say nothing about a known product's. */
   optionsAbsent?: true
 }
 
-/** What to fix in which row and column. Never repeats a cell. */
-export type RowError = { row: number; column?: string; message: string }
+/** What is wrong with a row, or was not taken of it, by the table's row and the product. Never repeats a cell. */
+export type RowNote = { row: number; handle?: string; column?: string; message: string }
 
 /** `rows` is the number of records that the item was read from. */
 export type CsvItem =
   | { kind: 'product'; product: ImportedProduct; rows: number }
-  | { kind: 'rejected'; handle?: string; errors: RowError[]; rows: number }
+  | { kind: 'rejected'; handle?: string; errors: RowNote[]; rows: number }

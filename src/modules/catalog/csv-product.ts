@@ -18,16 +18,17 @@ import {
   textUpTo,
 } from './csv-cells.ts'
 import type { Columns, Field } from './csv-columns.ts'
-import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError } from './csv-items.ts'
+import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowNote } from './csv-items.ts'
 import { imagesMax, variantsMax } from './domain.ts'
 
 /** One record of a product. `cells` holds the known columns only; blank cells are left out. */
 export type Row = {
-  readonly line: number
+  /** The row in the table; the header is row 1. */
+  readonly number: number
   readonly cells: ReadonlyMap<Field, string>
   readonly isHandleDerived: boolean
-  /** Where a field was read, if that is another line. */
-  readonly lines?: ReadonlyMap<Field, number>
+  /** The row that a field was read from, where it is another one. */
+  readonly numbers?: ReadonlyMap<Field, number>
 }
 
 export type ProductRows = {
@@ -61,13 +62,17 @@ export function buildProduct(group: ProductRows, columns: Columns, currency: Cur
 }
 
 /** Refuses a product, with its first errors in the order of rows. */
-export function rejected(errors: readonly RowError[], rows: number, handle?: string): CsvItem {
-  const listed = [...errors].sort((a, b) => a.row - b.row).slice(0, errorsMax)
+export function rejected(errors: readonly RowNote[], rows: number, handle?: string): CsvItem {
+  const listed = [...errors]
+    .sort((a, b) => a.row - b.row)
+    .slice(0, errorsMax)
+    .map(({ row, ...said }) => ({ row, ...defined({ handle }), ...said }))
   return { kind: 'rejected', errors: listed, rows, ...defined({ handle }) }
 }
 
 class ProductBuilder {
-  private readonly errors: RowError[] = []
+  private readonly errors: RowNote[] = []
+  private readonly notices: RowNote[] = []
   private readonly amount: CellParser<number>
 
   constructor(
@@ -85,7 +90,8 @@ class ProductBuilder {
     this.checkTitles(rows)
     const product = this.product(first, valid ?? '', rows)
     if (this.errors.length > 0) return rejected(this.errors, rows.length, valid)
-    return { kind: 'product', product, rows: rows.length }
+    const notices = this.notices.map((one) => ({ ...one, handle: product.handle }))
+    return { kind: 'product', product: notices.length > 0 ? { ...product, notices } : product, rows: rows.length }
   }
 
   private product(first: Row, handle: string, rows: readonly Row[]): ImportedProduct {
@@ -94,9 +100,10 @@ class ProductBuilder {
     const variants = variantRows.map((row) => this.variant(row, this.optionValues(row, named, variantRows)))
     this.checkVariants(variants)
     return {
-      row: first.line,
+      row: first.number,
       handle,
       ...this.details(first),
+      ...(rows.some((row) => this.read(row, 'giftCard', parseBoolean) === true) ? { isGiftCard: true as const } : {}),
       options: named.map(({ name }, index) => ({
         name,
         values: [...new Set(variants.flatMap(({ optionValues }) => optionValues[index] ?? []))],
@@ -116,16 +123,23 @@ class ProductBuilder {
       vendor: this.read(first, 'vendor', shortText),
       type: this.read(first, 'type', shortText),
       tags: this.read(first, 'tags', parseTags),
-      status: this.read(first, 'status', parseStatus),
+      status: this.status(first),
       published: this.read(first, 'published', parseBoolean),
       seoTitle: this.read(first, 'seoTitle', shortText),
       seoDescription: this.read(first, 'seoDescription', textUpTo(seoDescriptionMaxLength)),
     })
   }
 
+  /** Shopify's fourth status shows a product to those who have its link, which souk does not. */
+  private status(first: Row): ImportedProduct['status'] {
+    if (first.cells.get('status')?.trim().toLowerCase() !== 'unlisted') return this.read(first, 'status', parseStatus)
+    this.notices.push({ row: first.number, ...this.columnOf('status'), message: 'Unlisted products are imported as drafts.' })
+    return 'DRAFT'
+  }
+
   private variant(row: Row, optionValues: string[]): ImportedVariant {
     return {
-      row: row.line,
+      row: row.number,
       optionValues,
       ...defined({
         sku: this.read(row, 'sku', shortText),
@@ -234,7 +248,7 @@ class ProductBuilder {
       if (!row.isHandleDerived && !titled.isHandleDerived) continue
       const own = row.cells.get('title')
       if (own !== undefined && !sameText(own, title))
-        this.report(row, 'title', `Gives the same handle as the different title in row ${titled.line}: give each product its own handle.`)
+        this.report(row, 'title', `Gives the same handle as the different title in row ${titled.number}: give each product its own handle.`)
     }
   }
 
@@ -250,7 +264,7 @@ class ProductBuilder {
   }
 
   private report(row: Row, field: Field, message: string): void {
-    this.errors.push({ row: row.lines?.get(field) ?? row.line, ...this.columnOf(field), message })
+    this.errors.push({ row: row.numbers?.get(field) ?? row.number, ...this.columnOf(field), message })
   }
 
   private columnOf(field: Field): { column?: string } {

@@ -7,6 +7,8 @@ export type CsvOptions = {
   currency: string
   /** Told how far the second pass has come, in which products are read; ends at the file's size. */
   onProgress?: (bytesRead: number) => void
+  /** Called once with the names of columns that are not imported, where there are some. */
+  onUnusedColumns?: ((names: readonly string[]) => void) | undefined
   /** Ends the reading at the next slice of the file: its reason is thrown. */
   signal?: AbortSignal | undefined
   /** A file with more is refused before anything of it is read for good. */
@@ -29,10 +31,10 @@ export const tooMany = (what: string, most: number) =>
 export const changed = () => invalid('The file changed while it was read: try again.')
 
 /** The header's columns with each batch of records below it; rows that are blank from end to end are left out. */
-export async function* readTable<Columns extends { readonly count: number }>(
+export async function* readTable<Columns extends { readonly count: number; readonly unused?: readonly string[] }>(
   source: CsvSource,
   mapHeader: (header: readonly string[]) => Columns,
-  { signal, onProgress, rest }: Pick<CsvOptions, 'onProgress' | 'signal' | 'rest'>,
+  { signal, onProgress, onUnusedColumns, rest }: Pick<CsvOptions, 'onProgress' | 'onUnusedColumns' | 'signal' | 'rest'>,
 ): AsyncGenerator<{ columns: Columns; records: CsvRecord[] }> {
   let columns: Columns | undefined
   for await (const batch of readRecords(source, { ...(onProgress ? { onProgress } : {}), ...(rest ? { rest } : {}) })) {
@@ -40,24 +42,26 @@ export async function* readTable<Columns extends { readonly count: number }>(
     const records = batch.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
     const header = columns ? undefined : records.shift()
     if (header) columns = mapHeader(header.cells)
+    const unused = (header && columns?.unused?.filter((name) => name.trim() !== '')) || []
+    if (unused.length > 0) onUnusedColumns?.(unused)
     if (!columns) continue
-    for (const { line, cells } of records) refuseExtraCells(line, cells.length, columns)
+    for (const { row, cells } of records) refuseExtraCells(row, cells.length, columns)
     yield { columns, records }
   }
   if (!columns) throw invalid('The file is empty.')
 }
 
-/** An unquoted comma moves every later cell, perhaps the handle: nothing in the row can be trusted, so the file is refused. */
-function refuseExtraCells(line: number, count: number, columns: { readonly count: number }): void {
+/** An unquoted separator moves every later cell, perhaps the handle: nothing in the row can be trusted, so the file is refused. */
+function refuseExtraCells(row: number, count: number, columns: { readonly count: number }): void {
   if (count > columns.count)
-    throw invalid(`Row ${line} has ${count} cells, but the header has ${columns.count}: put cells that contain a comma in quotes.`)
+    throw invalid(`Row ${row} has ${count} cells, but the header has ${columns.count}: put cells that contain the separator in quotes.`)
 }
 
 /** A row with what it holds, however its columns are told. */
-type Held = { readonly line: number; readonly cells: ReadonlyMap<unknown, string> }
+type Held = { readonly number: number; readonly cells: ReadonlyMap<unknown, string> }
 export type Group<Row extends Held> = {
   readonly handle: ProductRows['handle']
-  readonly firstLine: number
+  readonly firstRow: number
   rows: Row[]
   count: number
   held: number
@@ -73,7 +77,7 @@ export class OpenGroups<Row extends Held> {
   }
 
   add({ key, handle }: { readonly key: string; readonly handle: ProductRows['handle'] }, row: Row): void {
-    const group = this.groups.get(key) ?? { handle, firstLine: row.line, rows: [], count: 0, held: 0 }
+    const group = this.groups.get(key) ?? { handle, firstRow: row.number, rows: [], count: 0, held: 0 }
     this.groups.set(key, group)
     group.count += 1
     if (group.count > rowsMax) this.drop(group)
@@ -95,7 +99,7 @@ export class OpenGroups<Row extends Held> {
     this.held += characters
     if (this.held > heldMaxCharacters)
       throw invalid(
-        `Row ${row.line}: too many products are unfinished here. Sort the file by handle, so that each product's rows are together.`,
+        `Row ${row.number}: too many products are unfinished here. Sort the file by handle, so that each product's rows are together.`,
       )
   }
 

@@ -1,35 +1,9 @@
 /** The columns of WooCommerce's product CSV. */
 import type { Field } from './csv-columns.ts'
 import { invalid } from './csv-reading.ts'
+import { attributeColumnOf, type WooName, weightUnitOf, wooNameOf } from './csv-woo-names.ts'
 
-/** What souk reads of them, as WooCommerce calls them. */
-const names = {
-  id: 'ID',
-  type: 'Type',
-  sku: 'SKU',
-  barcode: 'GTIN, UPC, EAN, or ISBN',
-  name: 'Name',
-  published: 'Published',
-  visibility: 'Visibility in catalog',
-  shortDescription: 'Short description',
-  description: 'Description',
-  saleFrom: 'Date sale price starts',
-  saleUntil: 'Date sale price ends',
-  taxStatus: 'Tax status',
-  taxClass: 'Tax class',
-  inStock: 'In stock?',
-  stock: 'Stock',
-  lowStock: 'Low stock amount',
-  backorders: 'Backorders allowed?',
-  salePrice: 'Sale price',
-  regularPrice: 'Regular price',
-  categories: 'Categories',
-  tags: 'Tags',
-  images: 'Images',
-  parent: 'Parent',
-  brands: 'Brands',
-} as const
-export type WooField = keyof typeof names | 'weight' | `attribute${number}Name` | `attribute${number}Values`
+export type WooField = WooName | 'weight' | `attribute${number}Name` | `attribute${number}Values`
 
 export type WooColumns = {
   readonly count: number
@@ -40,40 +14,47 @@ export type WooColumns = {
   readonly gramsPerUnit: number
   /** Numbers of the attributes that it has columns for. */
   readonly attributes: readonly number[]
+  /** Names of columns that are not imported. */
+  readonly unused: readonly string[]
 }
 
 /** An avoirdupois pound is 0.45359237 kg exactly, and an ounce a sixteenth of it. */
-const gramsPer: Readonly<Record<string, number>> = { kg: 1_000, g: 1, lbs: 453.59237, oz: 28.349523125 }
-
-const normalName = (name: string) => name.trim().replace(/\s+/g, ' ').toLowerCase()
-const fieldByName = new Map<string, WooField>(Object.entries(names).map(([field, name]) => [normalName(name), field as WooField]))
+const gramsPer: Readonly<Record<string, number>> = { kg: 1_000, g: 1, lbs: 453.59237, lb: 453.59237, oz: 28.349523125 }
 
 /** Whether a header is WooCommerce's: it says what kind each row is of, and calls titles names. */
 export function isWooHeader(header: readonly string[]): boolean {
-  const has = new Set(header.map(normalName))
-  return has.has('name') && has.has('type') && !has.has('title') && !has.has('handle') && !has.has('url handle')
+  const fields = new Set(header.map(wooNameOf))
+  const isShopify = header.some((name) => /^(title|handle|url handle)$/i.test(name.trim()))
+  return fields.has('name') && fields.has('type') && !isShopify
+}
+
+const fieldOf = (name: string): WooField | undefined => {
+  const attribute = attributeColumnOf(name)
+  if (attribute) return `attribute${attribute.nth}${attribute.part}`
+  return weightUnitOf(name) === undefined ? wooNameOf(name) : 'weight'
 }
 
 /** Finds the known columns in a header. @throws AppError INVALID where it has one twice */
 export function mapWooHeader(header: readonly string[]): WooColumns {
   const indexes = new Map<WooField, number>()
   const labels = new Map<WooField, string>()
-  let gramsPerUnit = 1
   const attributes: number[] = []
+  const unused: string[] = []
+  let gramsPerUnit = 1
   for (const [index, cell] of header.entries()) {
-    const name = normalName(cell)
-    const [, unit] = /^weight \((kg|g|lbs|oz)\)$/.exec(name) ?? []
-    const [, nth, part] = /^attribute ([1-9]\d?) (name|value\(s\))$/.exec(name) ?? []
-    const attribute = nth === undefined ? undefined : (`attribute${Number(nth)}${part === 'name' ? 'Name' : 'Values'}` as const)
-    const field = unit === undefined ? (attribute ?? fieldByName.get(name)) : 'weight'
-    if (field === undefined) continue
+    const field = fieldOf(cell)
+    if (field === undefined) {
+      unused.push(cell)
+      continue
+    }
     if (indexes.has(field)) throw invalid(`The header has "${cell.trim().slice(0, 64)}" twice: remove one of the two columns.`)
-    if (unit !== undefined) gramsPerUnit = gramsPer[unit] ?? 1
-    if (part === 'name') attributes.push(Number(nth))
+    if (field === 'weight') gramsPerUnit = gramsPer[weightUnitOf(cell) ?? ''] ?? 1
+    const attribute = attributeColumnOf(cell)
+    if (attribute?.part === 'Name') attributes.push(attribute.nth)
     indexes.set(field, index)
     labels.set(field, cell.trim())
   }
-  return { count: header.length, indexes, labels, gramsPerUnit, attributes }
+  return { count: header.length, indexes, labels, gramsPerUnit, attributes, unused }
 }
 
 /** The columns of Shopify's that those of a file fill, and what they are called there. */

@@ -1,11 +1,13 @@
 /** A product of WooCommerce's, with its variations, as rows of Shopify's. */
+
+import { withParagraphs } from '../../lib/paragraphs.ts'
 import type { Field } from './csv-columns.ts'
-import type { RowError } from './csv-items.ts'
+import type { RowNote } from './csv-items.ts'
 import type { Row } from './csv-product.ts'
 import type { WooColumns, WooField } from './csv-woo-columns.ts'
 
-export type WooRow = { readonly line: number; readonly cells: ReadonlyMap<WooField, string> }
-type Refuse = (row: number, field: WooField, message: string) => RowError
+export type WooRow = { readonly number: number; readonly cells: ReadonlyMap<WooField, string> }
+type NoteOf = (row: number, field: WooField, message: string) => RowNote
 
 const optionsMax = 3
 const kindOf = ({ cells }: WooRow): string[] =>
@@ -15,29 +17,32 @@ const kindOf = ({ cells }: WooRow): string[] =>
     .map((word) => word.trim())
 
 /**
- * @returns the rows, or what is wrong with those of the file
+ * @returns the rows, or what is wrong with those of the file; and what was not taken of them
  */
 export function asShopifyRows(
   product: WooRow,
   variations: readonly WooRow[],
   columns: WooColumns,
-  refuse: Refuse,
-): { rows: Row[]; errors: RowError[] } {
-  const errors: RowError[] = []
-  const report = (row: WooRow, field: WooField, message: string) => void errors.push(refuse(row.line, field, message))
+  noteOf: NoteOf,
+): { rows: Row[]; errors: RowNote[]; notices: RowNote[] } {
+  const errors: RowNote[] = []
+  const notices: RowNote[] = []
+  const report = (row: WooRow, field: WooField, message: string) => void errors.push(noteOf(row.number, field, message))
+  const notice = (row: WooRow, field: WooField, message: string) => void notices.push(noteOf(row.number, field, message))
   const kinds = kindOf(product)
   if (kinds.includes('grouped')) report(product, 'type', 'Groups of products are not imported: make a collection of them.')
   else if (kinds.includes('external'))
     report(product, 'type', 'Products that another shop sells are not imported: there is nothing to put into a cart.')
   else if (!kinds.includes('simple') && !kinds.includes('variable')) report(product, 'type', 'Must be simple, variable or variation.')
   const isVariable = kinds.includes('variable')
+  if (isHidden(product)) notice(product, 'visibility', 'Products that are hidden from the catalogue are imported as drafts.')
   if (isVariable && variations.length === 0) report(product, 'type', 'A variable product needs its variations, in the same file.')
   if (!isVariable && variations[0]) report(variations[0], 'parent', 'The product that it names is not a variable one.')
-  if (errors.length > 0) return { rows: [], errors }
+  if (errors.length > 0) return { rows: [], errors, notices }
 
   const options = isVariable ? optionsOf(product, variations, columns, report) : []
   const sold = isVariable ? variations : [product]
-  const variants = sold.map((row) => variantCells(row, product, columns, report))
+  const variants = sold.map((row) => variantCells(row, product, columns, { report, notice }))
   const optionCells = sold.map((row) => (isVariable ? valuesOf(row, options, columns, report) : new Map<Field, string>()))
   const pictures = picturesOf(product)
   const rows: Row[] = []
@@ -50,14 +55,22 @@ export function asShopifyRows(
       ...ofVariant,
       ...(picture === undefined ? [] : [['imageUrl', picture] as const]),
     ])
-    const lines = own && own !== product ? new Map(ofVariant.map(([field]) => [field, own.line])) : undefined
-    rows.push({ line: nth === 0 ? product.line : (own?.line ?? product.line), cells, isHandleDerived: true, ...(lines ? { lines } : {}) })
+    const numbers = own && own !== product ? new Map(ofVariant.map(([field]) => [field, own.number])) : undefined
+    rows.push({
+      number: nth === 0 ? product.number : (own?.number ?? product.number),
+      cells,
+      isHandleDerived: true,
+      ...(numbers ? { numbers } : {}),
+    })
   }
-  return { rows, errors }
+  return { rows, errors, notices }
 }
 
 type Report = (row: WooRow, field: WooField, message: string) => void
+type Tell = { readonly report: Report; readonly notice: Report }
 type Cells = (readonly [Field, string])[]
+
+const isHidden = ({ cells }: Pick<WooRow, 'cells'>): boolean => cells.get('visibility')?.toLowerCase() === 'hidden'
 
 function productCells({ cells }: WooRow, options: readonly string[]): Cells {
   const told: Cells = []
@@ -71,13 +84,14 @@ function productCells({ cells }: WooRow, options: readonly string[]): Cells {
   put('tags', [...listed(cells.get('tags')), ...categories].map((tag) => tag.replaceAll(',', ' ')).join(','))
   put('vendor', listed(cells.get('brands'))[0])
   // -1 is a draft, and 0 is for the shop's people alone. What is hidden from the catalogue has an address there, and none here.
-  put('published', cells.get('published') === '1' && cells.get('visibility')?.toLowerCase() !== 'hidden' ? 'TRUE' : 'FALSE')
+  put('published', cells.get('published') === '1' && !isHidden({ cells }) ? 'TRUE' : 'FALSE')
   for (const [nth, name] of options.entries()) put(`option${nth + 1}Name` as Field, name)
   return told
 }
 
 /** Of a variation, what it does not say is what its product says. */
-function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: WooColumns, report: Report): Cells {
+function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: WooColumns, tell: Tell): Cells {
+  const { report } = tell
   const own = (field: WooField) => row.cells.get(field)
   const inherited = (field: WooField) => {
     const text = own(field)
@@ -89,7 +103,7 @@ function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: W
   }
   put('sku', own('sku'))
   put('barcode', own('barcode'))
-  putPrices(row, indexes.has('regularPrice'), put, report)
+  putPrices(row, indexes.has('regularPrice'), put, tell)
   put(
     'weightGrams',
     gramsOf(inherited('weight'), gramsPerUnit, () => report(row, 'weight', 'Must be a plain number of zero or more.')),
@@ -107,15 +121,19 @@ function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: W
   return told
 }
 
-/** A blank price is one that nobody can buy at; here it would be nothing. */
-function putPrices({ line, cells }: WooRow, isTold: boolean, put: (field: Field, text: string | undefined) => void, report: Report): void {
+/** Refuses a blank price: nobody can buy at one in WooCommerce, and it would be nothing here. */
+function putPrices(row: WooRow, hasColumn: boolean, put: (field: Field, text: string | undefined) => void, { report, notice }: Tell): void {
+  const { cells } = row
   const regular = decimal(cells.get('regularPrice'))
-  const isForAWhile = cells.has('saleFrom') || cells.has('saleUntil')
-  // A price for some days would stay for ever.
-  const sale = isForAWhile ? undefined : decimal(cells.get('salePrice'))
-  if (isTold && regular === undefined) report({ line, cells }, 'regularPrice', 'Must not be blank: nobody could buy it.')
-  put('price', sale ?? regular)
-  put('compareAtPrice', sale === undefined ? undefined : regular)
+  if (hasColumn && regular === undefined) report(row, 'regularPrice', 'Must not be blank: nobody could buy it.')
+  const sale = decimal(cells.get('salePrice'))
+  const isTemporary = cells.has('saleFrom') || cells.has('saleUntil')
+  const isNoSale = sale !== undefined && regular !== undefined && Number(sale) >= Number(regular)
+  if (sale !== undefined && isTemporary) notice(row, 'salePrice', 'A sale price with dates is not imported: it would stay for ever.')
+  else if (isNoSale) notice(row, 'salePrice', 'A sale price that is not below the regular one is not imported.')
+  const isOnSale = sale !== undefined && !isTemporary && !isNoSale
+  put('price', isOnSale ? sale : regular)
+  put('compareAtPrice', isOnSale ? regular : undefined)
 }
 
 /** With a comma, as many countries write it. */
@@ -199,16 +217,8 @@ const picturesOf = ({ cells }: WooRow): string[] =>
     .map((url) => url.trim())
     .filter((url) => url !== '')
 
-/** Both, the short one first. Line ends are written `\n` there, and text without tags is shown in paragraphs. */
+/** Both, the short one first. The exporter writes line ends as `\\n`. */
 function descriptionOf(...texts: (string | undefined)[]): string | undefined {
-  const told = texts.flatMap((text) => (text === undefined ? [] : [asHtml(text.replaceAll('\\n', '\n'))]))
-  return told.length === 0 ? undefined : told.join('\n')
+  const parts = texts.flatMap((text) => (text === undefined ? [] : [withParagraphs(text.replaceAll('\\n', '\n'))]))
+  return parts.length === 0 ? undefined : parts.join('\n')
 }
-
-const asHtml = (text: string): string =>
-  /<\w/.test(text)
-    ? text
-    : text
-        .split(/\n\s*\n/)
-        .map((paragraph) => `<p>${paragraph.trim().replaceAll('\n', '<br>')}</p>`)
-        .join('\n')

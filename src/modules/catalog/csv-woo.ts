@@ -2,7 +2,7 @@
 import type { CsvSource } from '../../core/csv-records.ts'
 import { unescaped } from '../../lib/csv-line.ts'
 import { Fault, handleFromTitle } from './csv-cells.ts'
-import type { CsvItem, RowError } from './csv-items.ts'
+import type { CsvItem, RowNote } from './csv-items.ts'
 import { buildProduct, rejected, rowsMax } from './csv-product.ts'
 import { type CsvOptions, changed, OpenGroups, productsMax, readTable, tooMany } from './csv-reading.ts'
 import { filled, mapWooHeader, type WooColumns, type WooField } from './csv-woo-columns.ts'
@@ -14,7 +14,9 @@ export { isWooHeader } from './csv-woo-columns.ts'
 /** What the first pass has found out: which product each row is of, and where its last one stands. */
 type Plan = {
   readonly productOf: (row: WooRow) => string | undefined
-  readonly lastLines: ReadonlyMap<string, number>
+  readonly lastRows: ReadonlyMap<string, number>
+  /** Handles of products whose names another product before them has. */
+  readonly numbered: ReadonlyMap<string, { readonly handle: string; readonly earlier: number }>
   readonly rows: number
 }
 
@@ -26,7 +28,6 @@ type Plan = {
 export async function* readWooProducts(source: CsvSource, options: CsvOptions): AsyncGenerator<CsvItem> {
   const plan = await planOf(source, options)
   const groups = new OpenGroups<WooRow>()
-  const handles = new Map<string, number>()
   let rows = 0
   for await (const { columns, records } of readTable(source, mapWooHeader, options)) {
     for (const record of records) {
@@ -37,10 +38,10 @@ export async function* readWooProducts(source: CsvSource, options: CsvOptions): 
         yield orphan(row, columns)
         continue
       }
-      const lastLine = plan.lastLines.get(key) ?? 0
-      if (row.line > lastLine) throw changed()
+      const lastRow = plan.lastRows.get(key) ?? 0
+      if (row.number > lastRow) throw changed()
       groups.add({ key, handle: { value: '', field: 'title' } }, row)
-      if (row.line === lastLine) yield built(groups.take(key), columns, options.currency, handles)
+      if (row.number === lastRow) yield built(groups.take(key), columns, options.currency, plan.numbered.get(key))
     }
   }
   if (rows !== plan.rows || groups.size > 0) throw changed()
@@ -55,80 +56,100 @@ const namesOf = ({ cells }: WooRow): string[] => {
 
 async function planOf(source: CsvSource, { signal, limits, rest }: CsvOptions): Promise<Plan> {
   const productByName = new Map<string, string>()
-  const lastLines = new Map<string, number>()
+  const lastRows = new Map<string, number>()
   const lastOfParent = new Map<string, number>()
+  const handles = new HandleNumbers()
   let rows = 0
   for await (const { columns, records } of readTable(source, mapWooHeader, { signal, rest })) {
     for (const record of records) {
       rows += 1
       const row = rowOf(columns, record)
-      if (isVariation(row)) lastOfParent.set(row.cells.get('parent') ?? '', row.line)
+      if (isVariation(row)) lastOfParent.set(row.cells.get('parent') ?? '', row.number)
       else {
-        const key = `row ${row.line}`
-        lastLines.set(key, row.line)
+        const key = `row ${row.number}`
+        lastRows.set(key, row.number)
+        handles.add(key, row)
         for (const name of namesOf(row)) if (!productByName.has(name)) productByName.set(name, key)
       }
     }
     if (limits && rows > limits.rows) throw tooMany('rows', limits.rows)
-    if (limits && lastLines.size > limits.products) throw tooMany('products', limits.products)
-    if (lastLines.size > productsMax) throw tooMany('products', productsMax)
+    if (limits && lastRows.size > limits.products) throw tooMany('products', limits.products)
+    if (lastRows.size > productsMax) throw tooMany('products', productsMax)
   }
-  for (const [parent, line] of lastOfParent) {
+  for (const [parent, last] of lastOfParent) {
     const key = productByName.get(parent)
-    if (key !== undefined) lastLines.set(key, Math.max(lastLines.get(key) ?? 0, line))
+    if (key !== undefined) lastRows.set(key, Math.max(lastRows.get(key) ?? 0, last))
   }
-  const productOf = (row: WooRow) => (isVariation(row) ? productByName.get(row.cells.get('parent') ?? '') : `row ${row.line}`)
-  return { productOf, lastLines, rows }
+  const productOf = (row: WooRow) => (isVariation(row) ? productByName.get(row.cells.get('parent') ?? '') : `row ${row.number}`)
+  return { productOf, lastRows, numbered: handles.numbered, rows }
+}
+
+/** Numbers the handles of products that share a name, in the order of their rows, as Shopify does: `candle`, `candle-1`, `candle-2`. */
+class HandleNumbers {
+  readonly numbered = new Map<string, { readonly handle: string; readonly earlier: number }>()
+  /** The row of the product that has a handle. */
+  private readonly rowOf = new Map<string, number>()
+  private readonly counts = new Map<string, number>()
+
+  add(key: string, { number, cells }: WooRow): void {
+    const plain = handleFromTitle(cells.get('name') ?? '')
+    if (plain instanceof Fault) return
+    const earlier = this.rowOf.get(plain)
+    let handle = plain
+    for (let nth = this.counts.get(plain) ?? 1; this.rowOf.has(handle); nth++) {
+      handle = `${plain}-${nth}`
+      this.counts.set(plain, nth + 1)
+    }
+    this.rowOf.set(handle, number)
+    if (earlier !== undefined) this.numbered.set(key, { handle, earlier })
+  }
 }
 
 /** Cells that are not blank, by their columns. */
-function rowOf(columns: WooColumns, { line, cells }: { line: number; cells: readonly string[] }): WooRow {
+function rowOf(columns: WooColumns, { row, cells }: { row: number; cells: readonly string[] }): WooRow {
   const known = new Map<WooField, string>()
   for (const [field, index] of columns.indexes) {
     const cell = unescaped(cells[index] ?? '').trim()
     if (cell !== '') known.set(field, cell)
   }
-  return { line, cells: known }
+  return { number: row, cells: known }
 }
 
-function orphan({ line }: WooRow, { labels }: WooColumns): CsvItem {
+function orphan({ number }: WooRow, { labels }: WooColumns): CsvItem {
   const column = labels.get('parent')
   const message = 'A variation needs the product that it is of, by its SKU or as id:123, in the same file.'
-  return rejected([{ row: line, ...(column === undefined ? {} : { column }), message }], 1)
+  return rejected([{ row: number, ...(column === undefined ? {} : { column }), message }], 1)
 }
 
 function built(
-  group: { readonly rows: readonly WooRow[]; readonly count: number; readonly firstLine: number } | undefined,
+  group: { readonly rows: readonly WooRow[]; readonly count: number; readonly firstRow: number } | undefined,
   columns: WooColumns,
   currency: string,
-  handles: Map<string, number>,
+  numbered: { readonly handle: string; readonly earlier: number } | undefined,
 ): CsvItem {
   if (!group) throw changed()
-  const { rows, count, firstLine } = group
+  const { rows, count, firstRow } = group
   if (count > rowsMax || rows.length - 1 > variantsMax)
-    return rejected([{ row: firstLine, message: `The product has more than ${variantsMax} variations.` }], count)
+    return rejected([{ row: firstRow, message: `The product has more than ${variantsMax} variations.` }], count)
   const product = rows.find((row) => !isVariation(row))
   if (!product) throw changed()
-  const label = (field: WooField) => columns.labels.get(field)
-  const refuse = (row: number, field: WooField, message: string): RowError => {
-    const column = label(field)
+  const noteOf = (row: number, field: WooField, message: string): RowNote => {
+    const column = columns.labels.get(field)
     return { row, ...(column === undefined ? {} : { column }), message }
   }
   const name = product.cells.get('name')
-  if (name === undefined) return rejected([refuse(product.line, 'name', 'Must not be blank.')], count)
-  const handle = handleFromTitle(name)
+  if (name === undefined) return rejected([noteOf(product.number, 'name', 'Must not be blank.')], count)
+  const handle = numbered?.handle ?? handleFromTitle(name)
   const key = handle instanceof Fault ? undefined : handle
-  const earlier = key === undefined ? undefined : handles.get(key)
-  // There is no column for handles, and a number behind one would depend on what else is in the file.
-  if (earlier !== undefined)
-    return rejected(
-      [refuse(product.line, 'name', `Gives the same handle as the name in row ${earlier}: rename one of the two.`)],
-      count,
-      key,
-    )
-  if (key !== undefined) handles.set(key, product.line)
-  const told = asShopifyRows(product, rows.filter(isVariation), columns, refuse)
-  if (told.errors.length > 0) return rejected(told.errors, count, key)
-  const item = buildProduct({ handle: { value: handle, field: 'title' }, rows: told.rows }, { count: 0, ...filled(columns) }, currency)
-  return { ...item, rows: count }
+  const read = asShopifyRows(product, rows.filter(isVariation), columns, noteOf)
+  if (read.errors.length > 0) return rejected(read.errors, count, key)
+  const item = buildProduct(
+    { handle: { value: handle, field: 'title' }, rows: read.rows },
+    { count: 0, unused: [], ...filled(columns) },
+    currency,
+  )
+  if (item.kind === 'rejected') return { ...item, rows: count }
+  if (numbered) read.notices.push(noteOf(product.number, 'name', `Row ${numbered.earlier} has the same name: the handle got a number.`))
+  const notices = [...read.notices.map((one) => ({ ...one, handle: item.product.handle })), ...(item.product.notices ?? [])]
+  return { ...item, product: notices.length > 0 ? { ...item.product, notices } : item.product, rows: count }
 }

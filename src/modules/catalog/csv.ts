@@ -29,32 +29,32 @@ export async function* readProducts(source: CsvSource, options: CsvOptions): Asy
   else yield* readWooProducts(source, options)
 }
 
-type Plan = { readonly lastLines: ReadonlyMap<string, number>; readonly rows: number }
+type Plan = { readonly lastRows: ReadonlyMap<string, number>; readonly rows: number }
 
 /** Undefined for a file of WooCommerce's. */
 async function findLastRows(source: CsvSource, { signal, limits, rest }: CsvOptions): Promise<Plan | undefined> {
-  const lastLines = new Map<string, number>()
+  const lastRows = new Map<string, number>()
   let rows = 0
   const mapAny = (header: readonly string[]) => (isWooHeader(header) ? { count: header.length, isWoo: true as const } : mapHeader(header))
   for await (const { columns, records } of readTable(source, mapAny, { signal, rest })) {
     if ('isWoo' in columns) return undefined
-    for (const { line, cells } of records) {
+    for (const { row, cells } of records) {
       rows += 1
       const identity = identify(columns, cells)
-      if (identity) lastLines.set(identity.key, line)
+      if (identity) lastRows.set(identity.key, row)
     }
     if (limits && rows > limits.rows) throw tooMany('rows', limits.rows)
-    if (limits && lastLines.size > limits.products) throw tooMany('products', limits.products)
-    if (lastLines.size > productsMax) throw invalid(`The file has more than ${productsMax} products: split it.`)
+    if (limits && lastRows.size > limits.products) throw tooMany('products', limits.products)
+    if (lastRows.size > productsMax) throw invalid(`The file has more than ${productsMax} products: split it.`)
   }
-  return { lastLines, rows }
+  return { lastRows, rows }
 }
 
 async function* assemble(
   source: CsvSource,
   plan: Plan,
   currency: Currency,
-  how: Pick<CsvOptions, 'onProgress' | 'signal' | 'rest'>,
+  how: Pick<CsvOptions, 'onProgress' | 'onUnusedColumns' | 'signal' | 'rest'>,
 ): AsyncGenerator<CsvItem> {
   const groups = new OpenGroups<Row>()
   let rows = 0
@@ -66,10 +66,10 @@ async function* assemble(
         yield nameless(record, columns)
         continue
       }
-      const lastLine = plan.lastLines.get(identity.key) ?? 0
-      if (record.line > lastLine) throw changed()
+      const lastRow = plan.lastRows.get(identity.key) ?? 0
+      if (record.row > lastRow) throw changed()
       groups.add(identity, rowOf(columns, record, identity))
-      if (record.line === lastLine) yield finish(groups.take(identity.key), columns, currency)
+      if (record.row === lastRow) yield finish(groups.take(identity.key), columns, currency)
     }
   }
   if (rows !== plan.rows || groups.size > 0) throw changed()
@@ -99,25 +99,25 @@ function cellOf(columns: Columns, cells: readonly string[], field: Field): strin
 }
 
 /** A row may end before the header does, as spreadsheets and hands leave out the blank cells at its end. */
-function rowOf(columns: Columns, { line, cells }: CsvRecord, { isDerived }: Identity): Row {
+function rowOf(columns: Columns, { row, cells }: CsvRecord, { isDerived }: Identity): Row {
   const known = new Map<Field, string>()
   for (const [field, index] of columns.indexes) {
     const cell = cells[index]
     if (cell !== undefined && cell.trim() !== '') known.set(field, unescaped(cell))
   }
-  return { line, cells: known, isHandleDerived: isDerived }
+  return { number: row, cells: known, isHandleDerived: isDerived }
 }
 
-function nameless({ line }: CsvRecord, columns: Columns): CsvItem {
+function nameless({ row }: CsvRecord, columns: Columns): CsvItem {
   const column = columns.labels.get('handle') ?? columns.labels.get('title')
   const message = 'Must not be blank: a row belongs to a product by its handle, or by its title where there is no handle.'
-  return rejected([{ row: line, ...(column === undefined ? {} : { column }), message }], 1)
+  return rejected([{ row, ...(column === undefined ? {} : { column }), message }], 1)
 }
 
 function finish(group: Group<Row> | undefined, columns: Columns, currency: Currency): CsvItem {
   if (!group) throw changed()
-  const { handle, rows, count, firstLine } = group
+  const { handle, rows, count, firstRow } = group
   if (count <= rowsMax) return buildProduct({ handle, rows }, columns, currency)
   const message = `The product has more than ${rowsMax} rows: it can have at most ${variantsMax} variants and ${imagesMax} images.`
-  return rejected([{ row: firstLine, message }], count, handle.value instanceof Fault ? undefined : handle.value)
+  return rejected([{ row: firstRow, message }], count, handle.value instanceof Fault ? undefined : handle.value)
 }

@@ -4,7 +4,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import type { Money } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { type CsvLimits, type CsvSource, readProducts } from './csv.ts'
-import type { CsvItem, ImportedProduct, ImportedVariant, RowError } from './csv-items.ts'
+import type { CsvItem, ImportedProduct, ImportedVariant, RowNote } from './csv-items.ts'
 import {
   changedProduct,
   createdProduct,
@@ -37,8 +37,11 @@ const noStockYet = { counts: 0, tracking: 0, leftAlone: 0 }
 /** `complete` is false when it was stopped: what was stored by then stays. */
 export type ImportReport = { dryRun: boolean; complete: boolean } & typeof nothingYet & {
     stock: { set: boolean } & typeof noStockYet
-    errors: RowError[]
+    errors: RowNote[]
     errorsTruncated: boolean
+    /** What was not taken, or taken otherwise than the file says. */
+    notices: RowNote[]
+    noticesTruncated: boolean
   }
 
 /** So many products share commits; more would hold up other writers. */
@@ -51,7 +54,8 @@ async function turn(): Promise<boolean> {
   await new Promise((resume) => setImmediate(resume))
   return false
 }
-const errorsMax = 1_000
+const notesMax = 1_000
+const columnNameMax = 100
 
 /**
  * Stores the products of a Shopify export. Products are known again by their handle, so that a file can be imported any
@@ -69,12 +73,19 @@ export async function importProducts(
   if (currency !== shop.currency) throw new AppError('INVALID', "currency (query): not the shop's currency")
   if (options.stock && !options.overwrite) throw new AppError('INVALID', 'stock (query): only with overwrite')
   const stock = { set: options.stock === true, ...noStockYet }
-  const report: ImportReport = { dryRun, complete: true, ...nothingYet, stock, errors: [], errorsTruncated: false }
+  const report: ImportReport = {
+    ...{ dryRun, complete: true, ...nothingYet, stock },
+    ...{ errors: [], errorsTruncated: false, notices: [], noticesTruncated: false },
+  }
   const reader = readProducts(source, {
     currency,
     signal,
     limits,
     rest,
+    onUnusedColumns: (names) => {
+      const listed = names.map((name) => name.trim().slice(0, columnNameMax)).join(', ')
+      note(report, [{ row: 1, message: `These columns are not imported: ${listed}.` }])
+    },
     ...(onProgress ? { onProgress: (bytes: number) => onProgress(bytes, report.rows, report.failed) } : {}),
   })
   let batch: CsvItem[] = []
@@ -96,6 +107,8 @@ export async function importProducts(
     report.complete = false
   }
   if (!dryRun) await deps.folds.foldAll(shop.id)
+  // Products are stored at the same time.
+  for (const notes of [report.errors, report.notices]) notes.sort((a, b) => a.row - b.row)
   return report
 }
 
@@ -110,6 +123,11 @@ async function importItem(
   report.products++
   if (item.kind === 'rejected') return fail(report, item.errors)
   const { product } = item
+  const { row, handle } = product
+  if (product.isGiftCard) {
+    report.skipped++
+    return note(report, [{ row, handle, message: 'Gift cards are not imported: they are no ordinary goods.' }])
+  }
   try {
     const known = await deps.catalogStore.findByHandle(shop.id, product.handle)
     if (known && !options.overwrite) {
@@ -118,17 +136,22 @@ async function importItem(
     }
     // A new product needs a title; a known one may be without the column.
     if (known ? product.title === null : !product.title)
-      return fail(report, [{ row: product.row, column: 'Title', message: 'Must not be blank.' }])
+      return fail(report, [{ row, handle, column: 'Title', message: 'Must not be blank.' }])
+    const unpriced = unpricedVariant(product, known)
+    if (unpriced) return fail(report, [unpriced])
     const write = { shop: { id: shop.id, currency: options.currency }, actor }
     const stored = known ? await update(deps, write, known, product, options) : await create(deps, write, product, options)
     report[known ? 'updated' : 'created']++
     report.variants += stored.variants
     report.images += stored.images
+    note(report, product.notices ?? [])
+    if (!known && isUnpriced(product) && publicationOf(product).status === 'ACTIVE')
+      note(report, [{ row, handle, message: 'Left a draft: the file has no price column.' }])
     if (known) tellOfKnown(report, known, product)
   } catch (error) {
     // What is wrong with one product must not keep the others out; what is wrong with us must.
     if (!(error instanceof AppError) || (error.code !== 'INVALID' && error.code !== 'CONFLICT')) throw error
-    fail(report, [{ row: product.row, message: error.message.replaceAll(' (body)', '') }])
+    fail(report, [{ row, handle, message: error.message.replaceAll(' (body)', '') }])
   }
 }
 
@@ -145,12 +168,40 @@ export function importStopped({
   return new AppError('UNAVAILABLE', `The import took too long and was stopped. ${done}`, { retryAfterSeconds: 1 })
 }
 
-function fail(report: ImportReport, errors: readonly RowError[]): void {
+function fail(report: ImportReport, errors: readonly RowNote[]): void {
   report.failed++
-  const room = errorsMax - report.errors.length
+  const room = notesMax - report.errors.length
   report.errors.push(...errors.slice(0, room))
   if (errors.length > room) report.errorsTruncated = true
 }
+
+function note(report: ImportReport, notices: readonly RowNote[]): void {
+  const room = notesMax - report.notices.length
+  report.notices.push(...notices.slice(0, room))
+  if (notices.length > room) report.noticesTruncated = true
+}
+
+/**
+ * Finds a variant that would sell for nothing: its price is blank, or it is new to a known product and the file has no price column. The product is
+ * refused as a whole, at the row in which it starts.
+ */
+function unpricedVariant(product: ImportedProduct, known: Whole | undefined): RowNote | undefined {
+  const { row, handle, variants } = product
+  if (known && !saysVariants(known, product)) return undefined
+  const at = variants.findIndex((one) => one.price === null || (one.price === undefined && known && !knownVariant(known, one)))
+  const variant = variants[at]
+  if (!variant) return undefined
+  const which = variants.length === 1 ? '' : ` of variant ${at + 1} (row ${variant.row})`
+  return {
+    row,
+    handle,
+    column: 'Variant Price',
+    message: `The price${which} must not be blank: it would sell for nothing. Write 0 for a free one.`,
+  }
+}
+
+/** Whether the file has no price column: a new product is a draft until it has prices. */
+const isUnpriced = ({ variants }: ImportedProduct): boolean => variants.some(({ price }) => price === undefined)
 
 type Write = { shop: { id: string; currency: string }; actor: Actor }
 type Stored = { variants: number; images: number }
@@ -158,6 +209,7 @@ type Stored = { variants: number; images: number }
 async function create(deps: CatalogDeps, by: Write, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
   const input = {
     ...inputOf(product),
+    ...(isUnpriced(product) && publicationOf(product).status === 'ACTIVE' ? ({ status: 'DRAFT', publishedAt: null } as const) : {}),
     title: product.title ?? '',
     images: imagesOf(product, []),
     options: product.options,
@@ -279,11 +331,9 @@ function imagesOf(product: ImportedProduct, known: Whole['product']['images']): 
   return images
 }
 
-/** A blank price clears nothing: it would give the variant away. A new variant without one waits at 0 for its price. */
-function priceOf({ price }: ImportedVariant, currency: string, known: Variant | undefined): Money | undefined {
-  if (price === null && known) throw new AppError('INVALID', 'Variant Price: may not be blank for a variant that has one')
-  return price === undefined && known ? undefined : { amount: price ?? 0, currency }
-}
+/** Without a price column a known variant keeps its price, and a new one waits at 0 in a draft. */
+const priceOf = ({ price }: ImportedVariant, currency: string, known: Variant | undefined): Money | undefined =>
+  price === undefined && known ? undefined : { amount: price ?? 0, currency }
 
 function variantInput(variant: ImportedVariant, currency: string, known: Variant | undefined): VariantInput {
   const amount = (value: number | null | undefined): Money | null | undefined =>

@@ -256,6 +256,12 @@ export const ImportQuery = t.Object({
   ),
   currency: t.Optional(t.String({ ...CurrencyCode, description: "Of the file's prices: the shop's, which is the default" })),
 })
+const ImportNote = t.Object({
+  row: integer({ description: 'Row of the table, as spreadsheets count: the header is row 1. Of a whole product, its first row' }),
+  handle: t.Optional(t.String({ description: "The product's handle" })),
+  column: t.Optional(t.String()),
+  message: t.String(),
+})
 export const ImportReport = t.Object(
   {
     dryRun: t.Boolean(),
@@ -263,7 +269,7 @@ export const ImportReport = t.Object(
     products: integer({ description: 'Products found in the file' }),
     created: integer(),
     updated: integer(),
-    skipped: integer({ description: 'Known handles, left alone' }),
+    skipped: integer({ description: 'Known handles and gift cards, left alone' }),
     failed: integer({ description: 'Products not stored, see `errors`' }),
     variants: integer({ description: 'Variants of the products created or updated' }),
     images: integer({ description: 'Images of the products created or updated' }),
@@ -274,8 +280,10 @@ export const ImportReport = t.Object(
       tracking: integer({ description: 'Known variants that began or ceased to be counted' }),
       leftAlone: integer({ description: 'Known variants of which the file says another count or tracking: without `stock` they stay' }),
     }),
-    errors: t.Array(t.Object({ row: integer(), column: t.Optional(t.String()), message: t.String() })),
+    errors: t.Array(ImportNote, { description: 'What was wrong, at most 1,000' }),
     errorsTruncated: t.Boolean(),
+    notices: t.Array(ImportNote, { description: 'What was not taken, or taken otherwise than the file says, at most 1,000' }),
+    noticesTruncated: t.Boolean(),
   },
   { title: 'ImportReport' },
 )

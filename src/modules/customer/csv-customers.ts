@@ -1,3 +1,4 @@
+import { proseError } from '../../core/csv-format.ts'
 import type { CsvRecord } from '../../core/csv-records.ts'
 import { AppError } from '../../core/errors.ts'
 import { unescaped } from '../../lib/csv-line.ts'
@@ -49,7 +50,7 @@ const fieldByName = new Map(
   ),
 )
 
-/** What is wrong with a row, or not taken of it; the first row of the file is 1. No message repeats a cell. */
+/** What is wrong with a row, or not taken of it; the header is row 1. No message repeats a cell. */
 export type RowNote = { readonly row: number; readonly column?: string; readonly message: string }
 
 /** Where each field stands in a row, what its column is called, and which columns are of no use here. */
@@ -77,6 +78,7 @@ export function columnsOf({ cells }: CsvRecord): Columns {
     if (at.has(field)) throw new AppError('INVALID', `Row 1: ${aliases[field].join(' and ')} stand there twice: leave one column`)
     at.set(field, { index, label })
   }
+  if (at.size === 0 && cells.length === 1) throw proseError()
   if (!at.has('email')) throw new AppError('INVALID', 'Row 1: a column Email is missing: this is no file of customers')
   return { count: cells.length, at, ignored }
 }
@@ -114,10 +116,13 @@ const yes = new Set(['yes', 'true', '1', 'subscribed'])
 const no = new Set(['no', 'false', '0', '', 'not_subscribed', 'unsubscribed'])
 
 /** Reads a row of customers; a bad one is told by what is wrong with it. */
-export function importedOf(columns: Columns, { line: row, cells }: CsvRecord): ImportedRow {
+export function importedOf(columns: Columns, { row, cells }: CsvRecord): ImportedRow {
   try {
     if (cells.length > columns.count)
-      throw new Fault(undefined, `has ${cells.length} cells, but the header has ${columns.count}: put cells that contain a comma in quotes`)
+      throw new Fault(
+        undefined,
+        `has ${cells.length} cells, but the header has ${columns.count}: put cells that contain the separator in quotes`,
+      )
     return readRow(columns, row, cells)
   } catch (error) {
     if (!(error instanceof Fault)) throw error

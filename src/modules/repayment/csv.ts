@@ -1,3 +1,4 @@
+import { proseError } from '../../core/csv-format.ts'
 import type { CsvRecord } from '../../core/csv-records.ts'
 import { AppError } from '../../core/errors.ts'
 import { isDay, startOf } from '../../lib/day.ts'
@@ -26,6 +27,7 @@ export function tapeOf({ cells }: CsvRecord): Tape {
   for (const [at, cell] of cells.entries()) {
     const name = cell.trim().toLowerCase()
     const column = tapeColumns.find((one) => one.toLowerCase() === name)
+    if (!column && cells.length === 1) throw proseError()
     if (!column) throw new AppError('INVALID', `Row 1: column ${at + 1} is none of ${tapeColumns.join(', ')}`)
     if (tape.has(column)) throw new AppError('INVALID', `Row 1: ${column} stands there twice`)
     tape.set(column, at)
@@ -48,7 +50,7 @@ class Fault extends Error {
  * Reads an instalment.
  * @param now milliseconds
  */
-export function tapeRowOf(tape: Tape, { line: row, cells }: CsvRecord, now: number): TapeRow {
+export function tapeRowOf(tape: Tape, { row, cells }: CsvRecord, now: number): TapeRow {
   try {
     if (cells.length > tape.size) return { row, error: { row, message: `has more cells than the header, which has ${tape.size}` } }
     const draft = draftOf((column) => (cells[tape.get(column) ?? -1] ?? '').trim())

@@ -201,7 +201,7 @@ test('with overwrite on, an image keeps what the file has no column for: its tex
   expect((await shop.byHandle('tee')).images).toEqual([{ ...before, alt: null }])
 })
 
-test('a blank price never clears one: the product of a known variant is left out and named, in a dry run too; the others are stored', async () => {
+test('a blank price is no price: the product is left out and named, known or new, in a dry run too; the others are stored', async () => {
   await using app = await testApp()
   const shop = await importer(app)
   await shop.send(oldDialect)
@@ -215,12 +215,15 @@ test('a blank price never clears one: the product of a known variant is left out
   )
   for (const query of ['?overwrite=true&dryRun=true', '?overwrite=true']) {
     const report = await shop.send(file, query)
-    expect(report.body).toMatchObject({ created: 1, updated: 1, failed: 1 })
-    expect(report.body.errors).toEqual([{ row: 2, message: expect.stringContaining('Variant Price') }])
+    expect(report.body).toMatchObject({ created: 0, updated: 1, failed: 2 })
+    expect(report.body.errors).toMatchObject([
+      { row: 2, handle: 'tee', column: 'Variant Price', message: expect.stringContaining('variant 2 (row 3)') },
+      { row: 5, handle: 'new', column: 'Variant Price' },
+    ])
   }
   expect(await shop.byHandle('tee')).toEqual(before)
   expect((await shop.byHandle('mug')).variants[0].price).toEqual(usd(900))
-  expect((await shop.byHandle('new')).variants[0].price).toEqual(usd(0))
+  expect(await shop.byHandle('new')).toBeUndefined()
 })
 
 test('a file without a price column leaves every price as it is', async () => {
@@ -262,7 +265,7 @@ test('Published and Status decide what the public sees', async () => {
     ['Vendor', 'x', 'DRAFT', false],
   ] as const) {
     const title = `Case ${header} ${cells}`.replaceAll(',', ' ')
-    expect((await shop.send(lines(`Title,${header}`, `${title},${cells}`))).body).toMatchObject({ created: 1, failed: 0 })
+    expect((await shop.send(lines(`Title,Price,${header}`, `${title},5,${cells}`))).body).toMatchObject({ created: 1, failed: 0 })
     const { data } = (await shop.get('/product-v2?limit=100')).body
     expect([title, data.find((one: Json) => one.title === title)?.status]).toEqual([title, status])
     expect([title, (await shop.titles('?limit=100')).includes(title)]).toEqual([title, isPublished])
@@ -272,7 +275,7 @@ test('Published and Status decide what the public sees', async () => {
 test('a product that was off the storefront returns when the file publishes it', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  await shop.send(lines('Title,Published,Status', 'Tee,FALSE,active'))
+  await shop.send(lines('Title,Price,Published,Status', 'Tee,5,FALSE,active'))
   expect(await shop.titles()).toEqual([])
   await shop.send(lines('Title,Published,Status', 'Tee,TRUE,active'), '?overwrite=true')
   expect(await shop.titles()).toEqual(['Tee'])

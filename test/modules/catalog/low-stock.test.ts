@@ -149,7 +149,7 @@ test('an import reads what is sent and the tax code, and leaves them where the f
   ok(await send('URL handle,Title,Price,Requires shipping,Tax code\nsong,Song,6,,\n'))
   expect(await of()).toEqual([[true, null]])
   expect((await send('Handle,Title,Variant Tax Code\nbad,Bad,not one!\n')).body.errors).toEqual([
-    { row: 2, column: 'Variant Tax Code', message: 'Must be at most 40 letters, digits, - and _.' },
+    { row: 2, handle: 'bad', column: 'Variant Tax Code', message: 'Must be at most 40 letters, digits, - and _.' },
   ])
 })
 

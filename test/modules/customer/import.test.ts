@@ -124,7 +124,7 @@ describe('an import of customers', () => {
     )
     expect(long.body.errors).toEqual([
       { row: 2, column: 'First Name', message: 'must have at most 200 characters' },
-      { row: 3, message: 'has 4 cells, but the header has 3: put cells that contain a comma in quotes' },
+      { row: 3, message: 'has 4 cells, but the header has 3: put cells that contain the separator in quotes' },
     ])
     expect((await all(shop)).map(({ name }: { name: string }) => name)).toEqual(['Two lines'])
     for (const address of ['a@example.com\r\nBcc: b@example.com', 'a"b@example.com', 'a@', `${'a'.repeat(65)}@example.com`]) {

@@ -18,7 +18,8 @@ import { Problem } from '../problem.tsx'
 import { Table } from '../table.tsx'
 import { i } from './words.ts'
 
-type Said = { readonly row: number; readonly column?: string; readonly message: string }
+/** `handle` is a product's. */
+type Said = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
 /** What every import answers; one that answers more shows it by `facts`. */
 export type ImportAnswer = {
   readonly dryRun: boolean
@@ -30,6 +31,7 @@ export type ImportAnswer = {
   readonly errors: readonly Said[]
   readonly errorsTruncated: boolean
   readonly notices?: readonly Said[]
+  readonly noticesTruncated?: boolean
 }
 /** A switch of an import, under the name that its query has. */
 export type ImportOption = {
@@ -215,7 +217,7 @@ function Answered({ of, facts }: { of: ImportAnswer; facts: readonly (readonly [
         {of.failed === 0 && of.dryRun && <Note tone="good">{i('wouldBeGood')}</Note>}
       </Section>
       <ImportRows title={i('errors')} of={of.errors} capped={of.errorsTruncated} />
-      <ImportRows title={i('notices')} of={of.notices ?? []} />
+      <ImportRows title={i('notices')} of={of.notices ?? []} capped={of.noticesTruncated === true} />
     </>
   )
 }
@@ -225,12 +227,14 @@ const shownMax = 200
 /** What an import says of single rows, as a table and as CSV; nothing where it says nothing. */
 export function ImportRows({ title, of, capped }: { title: string; of: readonly Said[]; capped?: boolean }) {
   if (of.length === 0) return null
-  const cells = of.map(({ row, column, message }) => [row, column ?? null, message] as const)
+  const isByProduct = of.some(({ handle }) => handle !== undefined)
+  const cells = of.map(({ row, handle, column, message }) => [row, ...(isByProduct ? [handle ?? null] : []), column ?? null, message])
+  const header = [i('row'), ...(isByProduct ? [i('product')] : []), i('column'), i('message')]
   return (
     <Section
       title={title}
       actions={
-        <Button icon="download" onPress={() => saveCsv('import.csv', [i('row'), i('column'), i('message')], cells)}>
+        <Button icon="download" onPress={() => saveCsv('import.csv', header, cells)}>
           {i('errorsCsv')}
         </Button>
       }
@@ -239,9 +243,10 @@ export function ImportRows({ title, of, capped }: { title: string; of: readonly 
       <Table
         caption={i('byRow', { title })}
         rows={of.slice(0, shownMax)}
-        rowKey={(one) => `${one.row} ${one.column} ${one.message}`}
+        rowKey={(one) => `${one.row} ${one.handle} ${one.column} ${one.message}`}
         columns={[
           { key: 'row', title: i('row'), main: true, cell: ({ row }) => number(row) },
+          ...(isByProduct ? [{ key: 'product', title: i('product'), cell: ({ handle }: Said) => <bdi>{handle ?? ''}</bdi> }] : []),
           { key: 'column', title: i('column'), cell: ({ column }) => <bdi>{column ?? ''}</bdi> },
           { key: 'message', title: i('message'), cell: ({ message }) => <bdi>{message}</bdi> },
         ]}

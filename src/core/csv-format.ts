@@ -1,0 +1,138 @@
+/** Tells by its beginning what kind of file was sent instead of CSV, and which character separates its cells. */
+import { AppError } from './errors.ts'
+
+/** How much of a file is looked at. */
+export const headMaxBytes = 4 * 1024
+
+/** Files that begin with these bytes, written as Latin-1. */
+const signatures: readonly (readonly [start: string, name: string])[] = [
+  ['PK\x03\x04', 'a ZIP archive (.zip)'],
+  ['PK\x05\x06', 'a ZIP archive (.zip)'],
+  ['\xd0\xcf\x11\xe0', 'an old Excel workbook (.xls)'],
+  ['%PDF', 'a PDF document'],
+  ['\x1f\x8b', 'a gzip archive (.gz)'],
+  ['7z\xbc\xaf', 'a 7z archive'],
+  ['Rar!', 'a RAR archive'],
+  ['BZh', 'a bzip2 archive'],
+  ['\xfd7zXZ', 'an xz archive'],
+  ['\x28\xb5\x2f\xfd', 'a zstd archive'],
+  ['{\\rtf', 'an RTF document'],
+  ['\x89PNG', 'a PNG picture'],
+  ['\xff\xd8\xff', 'a JPEG picture'],
+  ['GIF8', 'a GIF picture'],
+  ['SQLite format 3', 'an SQLite database'],
+]
+/** Names inside a ZIP archive that tell what it holds. */
+const zipMembers: readonly (readonly [name: string, kind: string])[] = [
+  ['xl/', 'an Excel workbook (.xlsx)'],
+  ['word/', 'a Word document (.docx)'],
+  ['opendocument.spreadsheet', 'an OpenDocument spreadsheet (.ods)'],
+  ['Index/', 'a Numbers spreadsheet'],
+  ['[Content_Types].xml', 'an Office document such as an Excel workbook (.xlsx)'],
+]
+
+const notCsv = (name: string) => new AppError('INVALID', `The file is ${name}, not CSV: export or save it as CSV in UTF-8.`)
+
+/** The refusal of text that has no table. */
+export const proseError = (): AppError => notCsv('Markdown or plain text')
+
+export type CsvFormat = {
+  readonly delimiter: string
+  /** Bytes before the header: Excel writes `sep=;` there. */
+  readonly skipBytes: number
+}
+
+/**
+ * Finds out how a file's cells are separated: by commas, semicolons or tabs.
+ * @param head the file's first bytes, up to `headMaxBytes`
+ * @throws AppError INVALID, naming the kind, for a file of another kind
+ */
+export function csvFormatOf(head: Uint8Array): CsvFormat {
+  refuseBinary(head)
+  const text = new TextDecoder('utf-8').decode(head)
+  const [prefix, said] = /^"?sep=([,;\t])"?\r?\n/i.exec(text) ?? []
+  if (said !== undefined && prefix !== undefined) return { delimiter: said, skipBytes: prefix.length + (hasBom(head) ? 3 : 0) }
+  refuseOtherText(text)
+  return { delimiter: delimiterOf(text), skipBytes: 0 }
+}
+
+const hasBom = ([first, second, third]: Uint8Array) => first === 0xef && second === 0xbb && third === 0xbf
+
+function refuseBinary(head: Uint8Array): void {
+  const start = String.fromCharCode(...head.subarray(0, 16))
+  const found = signatures.find(([signature]) => start.startsWith(signature))
+  if (found && start.startsWith('PK')) {
+    const names = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1')
+    throw notCsv(zipMembers.find(([name]) => names.includes(name))?.[1] ?? found[1])
+  }
+  if (found) throw notCsv(found[1])
+  const isUtf16 = start.startsWith('\xff\xfe') || start.startsWith('\xfe\xff') || start.slice(0, 4).includes('\0')
+  if (isUtf16) throw new AppError('INVALID', 'The file is encoded as UTF-16: save it as CSV in UTF-8.')
+}
+
+function refuseOtherText(text: string): void {
+  const start = text.trimStart().slice(0, 4096)
+  if (start.startsWith('<')) throw notCsv(/^<(\?xml|rss|feed|products|urlset)\b/i.test(start) && !/<html/i.test(start) ? 'XML' : 'HTML')
+  if (/^[[{]\s*(["[{\]}]|$)/.test(start)) throw notCsv('JSON')
+  if (isProse(start)) throw proseError()
+}
+
+const markdownStart = /^(#{1,6}\s|```|~~~|>\s|[-*+]\s|\d{1,3}[.)]\s|\||!?\[[^\]]*\]\(|\*\*|[-=*_]{3,}\s*$)/
+const wordCount = (text: string) => text.split(/\s+/).filter((word) => word !== '').length
+/** A sentence: names of columns are shorter. */
+const sentenceWords = 10
+
+/** Whether text is written for reading: it begins as Markdown does, or its first line is a sentence or a heading. */
+function isProse(text: string): boolean {
+  const [first = '', second = '', ...others] = text.split(/\r?\n/)
+  if (markdownStart.test(first) || /^([=-])\1{2,}\s*$/.test(second)) return true
+  if (first.startsWith('"')) return false
+  // A quote in the middle of a cell.
+  if (/[\p{L}\p{N}] "\p{L}/u.test(first)) return true
+  const cells = first.split(/[,;\t]/)
+  if (cells.some((cell) => wordCount(cell) >= sentenceWords)) return true
+  if (/[.!:…。]\s*$/.test(first) && wordCount(first) >= 3 * cells.length) return true
+  // A heading with a blank line below it.
+  return cells.length === 1 && wordCount(first) > 1 && second.trim() === '' && others.some((line) => line.trim() !== '')
+}
+
+const delimiters = [',', ';', '\t'] as const
+const recordsLookedAt = 50
+
+/** The delimiter with which most records have as many cells as the header; of several, the one that gives it the most. */
+function delimiterOf(text: string): string {
+  let best = { delimiter: ',', fits: -1, cells: 1 }
+  for (const delimiter of delimiters) {
+    const [cells = 0, ...counts] = cellCounts(text, delimiter)
+    const fits = counts.filter((count) => count === cells).length
+    if (cells > 1 && (fits > best.fits || (fits === best.fits && cells > best.cells))) best = { delimiter, fits, cells }
+  }
+  return best.delimiter
+}
+
+/** How many cells each of the first records has; blank ones are left out, and so is one that is cut off, unless it is the only one. */
+function cellCounts(text: string, delimiter: string): number[] {
+  const counts: number[] = []
+  let cells = 1
+  let isQuoted = false
+  let start = 0
+  let recordStart = 0
+  for (let at = 0; at < text.length && counts.length < recordsLookedAt; at++) {
+    const character = text[at]
+    if (character === '"') {
+      // A quote has a meaning at the start of a cell, and within a quoted one.
+      if (isQuoted || at === start) isQuoted = !isQuoted
+      else if (text[at - 1] === '"') isQuoted = true
+    } else if (isQuoted) continue
+    else if (character === delimiter) {
+      cells++
+      start = at + 1
+    } else if (character === '\n') {
+      if (text.slice(recordStart, at).trim() !== '') counts.push(cells)
+      cells = 1
+      start = at + 1
+      recordStart = start
+    }
+  }
+  return counts.length === 0 ? [cells] : counts
+}

@@ -1,0 +1,48 @@
+const blockNames =
+  'address|article|aside|blockquote|caption|center|col|colgroup|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hr|iframe|legend|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul'
+const blockTag = new RegExp(`(</?(?:${blockNames})(?:\\s[^<>]*)?/?>)`, 'i')
+/** Elements whose text is one paragraph already. */
+const textBlock = /^<(\/?)(address|caption|center|dd|dt|figcaption|h[1-6]|legend|li|p|summary|td|th)\b/i
+const preTag = /^<(\/?)pre\b/i
+
+/**
+ * Marks the paragraphs of text as WordPress shows it: a blank line ends a paragraph, and a single line end is a line break. Tags stay, and so does
+ * the text of elements that are blocks already.
+ */
+export function withParagraphs(text: string): string {
+  const html: string[] = []
+  let textBlocks = 0
+  let isPre = false
+  for (const [at, part] of withoutComments(text.replaceAll('\r\n', '\n')).split(blockTag).entries()) {
+    if (at % 2 === 1) {
+      const [, closesText] = textBlock.exec(part) ?? []
+      if (closesText !== undefined) textBlocks = Math.max(0, textBlocks + (closesText === '' ? 1 : -1))
+      const [, closesPre] = preTag.exec(part) ?? []
+      if (closesPre !== undefined) isPre = closesPre === ''
+      html.push(part)
+    } else if (isPre) html.push(part)
+    else if (textBlocks > 0) html.push(withBreaks(part.trim()))
+    else for (const paragraph of part.split(/\n[ \t]*\n/)) if (paragraph.trim() !== '') html.push(`<p>${withBreaks(paragraph.trim())}</p>`)
+  }
+  return joined(html)
+}
+
+/** A line end after a break, such as one that the text has already, adds none. */
+const withBreaks = (text: string): string => text.replace(/<br ?\/?>[ \t]*\n/gi, '<br>').replaceAll('\n', '<br>')
+
+/** Paragraphs that follow each other stand on lines of their own. */
+const joined = (html: readonly string[]): string =>
+  html.map((part, at) => (part.startsWith('<p>') && html[at - 1]?.endsWith('</p>') ? `\n${part}` : part)).join('')
+
+/** Editors leave marks of their blocks in comments. */
+function withoutComments(text: string): string {
+  let kept = ''
+  let at = 0
+  for (;;) {
+    const start = text.indexOf('<!--', at)
+    const end = start < 0 ? -1 : text.indexOf('-->', start)
+    if (end < 0) return kept + text.slice(at)
+    kept += text.slice(at, start)
+    at = end + 3
+  }
+}

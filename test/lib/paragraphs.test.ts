@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { withParagraphs } from '../../src/lib/paragraphs.ts'
+
+test.each([
+  ['one', '<p>one</p>'],
+  ['one\n\ntwo', '<p>one</p>\n<p>two</p>'],
+  ['one\r\n\r\n  \r\ntwo\r\nthree', '<p>one</p>\n<p>two<br>three</p>'],
+  ['a <b>bold</b> word\n\n<i>two</i>', '<p>a <b>bold</b> word</p>\n<p><i>two</i></p>'],
+  ['<p>one</p>\n<p>two</p>', '<p>one</p>\n<p>two</p>'],
+  ['<p>one\ntwo</p>', '<p>one<br>two</p>'],
+  ['Intro\n<ul>\n<li>a</li>\n<li>b\nc</li>\n</ul>\nEnd\n\nLast', '<p>Intro</p><ul><li>a</li><li>b<br>c</li></ul><p>End</p>\n<p>Last</p>'],
+  ['<div>one\n\ntwo</div>', '<div><p>one</p>\n<p>two</p></div>'],
+  ['<pre>a\n\nb</pre>', '<pre>a\n\nb</pre>'],
+  ['one<br>\ntwo<br />\nthree', '<p>one<br>two<br>three</p>'],
+  [
+    '<!-- wp:paragraph -->\n<p>one</p>\n<!-- /wp:paragraph -->\n\n<!-- wp:heading -->\n<h2>two</h2>\n<!-- /wp:heading -->',
+    '<p>one</p><h2>two</h2>',
+  ],
+  ['<h2>Title</h2>\nText', '<h2>Title</h2><p>Text</p>'],
+  ['5 < 6\n\n7 > 6', '<p>5 < 6</p>\n<p>7 > 6</p>'],
+  ['', ''],
+])('%j is shown as %j', (text, html) => {
+  expect(withParagraphs(text)).toBe(html)
+})
+
+test.each(['<p', '<!--', '<p>', '\n', '\n ', '<br>\n', '<div ', '< p', '\n\nx'])(
+  'a text of nothing but %j takes time in proportion to its length',
+  (piece) => {
+    const started = performance.now()
+    withParagraphs(piece.repeat((1024 * 1024) / piece.length))
+    expect(performance.now() - started).toBeLessThan(3_000)
+  },
+)

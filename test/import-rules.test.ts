@@ -48,7 +48,7 @@ const rules: readonly Rule[] = [
     what: 'domain',
     files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),
     may: [
-      /^src\/core\/(console-files|csv-records|error-notes|errors|html|operations|outgoing|tokens|principal|publication|window)\.ts$/,
+      /^src\/core\/(console-files|csv-format|csv-records|error-notes|errors|html|operations|outgoing|tokens|principal|publication|window)\.ts$/,
       lib,
       schema,
       ownPure,

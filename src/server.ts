@@ -5,7 +5,6 @@ import type { Edge } from './http/edge.ts'
 import { answerTo, asAppError } from './http/errors.ts'
 import { orderPath, recordPath, resolverPath, statsPath } from './http/hot.ts'
 import type { LoopLag } from './http/metrics.ts'
-import { idleTimeoutSeconds } from './http/peers.ts'
 import type { Instance } from './instance.ts'
 
 const drainMaxMs = 10_000
@@ -99,7 +98,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       port,
       // Two servers must never share a port silently.
       reusePort: false,
-      idleTimeout: idleTimeoutSeconds,
+      idleTimeout: deps.config.keepAliveSeconds,
       // None of Bun's: it is we who answer 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Bun finds the id without our taking the URL apart, which is most of the cost of so small an answer.

@@ -189,7 +189,7 @@ async function answerOf(base: string, path: string): Promise<Record<string, unkn
     if (isRecord(answer)) return answer
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    if (error instanceof OutgoingError) throw new OperatorError(`${host} does not answer ${path}: ${error.kind}`)
+    if (error instanceof OutgoingError) throw new OperatorError(`${host} does not answer ${path}: ${error.message}`)
   }
   throw new OperatorError(`${host} answers ${path} with what is no JSON object`)
 }

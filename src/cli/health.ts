@@ -67,7 +67,7 @@ export async function healthOf({ url, host }: Asked, forMs = timeoutMs): Promise
   try {
     return read(url, await ask(`${url}/health/ready`, { trusted: true, timeoutMs: forMs, bytesMax, ...headers }))
   } catch (error) {
-    const problem = error instanceof OutgoingError ? silence[error.kind] : undefined
+    const problem = error instanceof OutgoingError ? (silence[error.kind] ?? error.message) : undefined
     return { url, ready: false, version: null, problems: [problem ?? 'it could not be asked'], notes: [] }
   }
 }

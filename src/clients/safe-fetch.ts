@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
 import { OutgoingError, type OutgoingFailure, type SafeAnswer, type SafeFetch, type SafeFetchOptions } from '../core/outgoing.ts'
+import { certificateProblem } from '../lib/certificates.ts'
 import { createAddressGuard, hostOf } from '../lib/networks.ts'
 import { isServicePort } from '../lib/service-ports.ts'
 
@@ -83,13 +84,16 @@ function exchange(client: Client, target: Target, options: SafeFetchOptions, dea
     const request = open(client, target, options)
     let status: number | undefined
     // The first of these counts; what comes after it finds the promise settled.
-    const fail = (kind: OutgoingFailure, cause?: unknown) => {
-      reject(new OutgoingError(kind, status, { cause }))
+    const fail = (kind: OutgoingFailure, cause?: unknown, message?: string) => {
+      reject(new OutgoingError(kind, status, { cause, message }))
       request.destroy()
     }
     if (deadline.aborted) fail('timeout')
     deadline.addEventListener('abort', () => fail('timeout'))
-    request.on('error', (error) => fail(failureOf(error), error))
+    request.on('error', (error) => {
+      const untrusted = target.url.protocol === 'https:' ? certificateProblem(error, target.host) : undefined
+      fail(untrusted === undefined ? failureOf(error) : 'certificate not trusted', error, untrusted)
+    })
     request.on('upgrade', (_, socket) => socket.destroy())
     request.on('close', () => fail('connection failed'))
     request.on('response', (response) => {

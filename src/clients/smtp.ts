@@ -1,5 +1,6 @@
 import type { SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
 import { MailNotTaken, type MailServer, type OutgoingMail } from '../core/mail-server.ts'
+import { certificateProblem } from '../lib/certificates.ts'
 import { needsSmtpUtf8 } from '../lib/mail-address.ts'
 import { isThisMachine } from '../lib/processor-keys.ts'
 
@@ -75,7 +76,7 @@ export function openMailServer(smtpUrl: string, { tls = {}, isHere }: SmtpOption
       return connection
     } catch (error) {
       connection.close()
-      throw new MailNotTaken('server', whyNotLetIn(error as SmtpError))
+      throw new MailNotTaken('server', whyNotLetIn(error as SmtpError, url.hostname))
     }
   }
 
@@ -201,7 +202,10 @@ async function composed({ messageId, from, to, replyTo, subject, text, html, lan
   return composer.compile().build()
 }
 
-const whyNotLetIn = ({ code, responseCode, message }: SmtpError): string => {
+function whyNotLetIn(error: SmtpError, host: string): string {
+  const untrusted = certificateProblem(error, host)
+  if (untrusted !== undefined) return untrusted
+  const { code, responseCode } = error
   const answered = responseCode === undefined ? '' : ` (${responseCode})`
   switch (code) {
     case 'EAUTH':
@@ -214,9 +218,7 @@ const whyNotLetIn = ({ code, responseCode, message }: SmtpError): string => {
     case 'ETIMEDOUT':
       return 'silent'
     default:
-      return /certificate|self.signed|altname|unable to verify/i.test(message)
-        ? 'its certificate is not good'
-        : `cannot be reached${answered}`
+      return `cannot be reached${answered}`
   }
 }
 

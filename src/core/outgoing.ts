@@ -24,18 +24,25 @@ export type SafeAnswer = { status: number; headers: Headers; bytes: Uint8Array }
  */
 export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeAnswer>
 
-export type OutgoingFailure = 'address not allowed' | 'port not allowed' | 'timeout' | 'connection failed' | 'redirect' | 'answer too large'
+export type OutgoingFailure =
+  | 'address not allowed'
+  | 'port not allowed'
+  | 'timeout'
+  | 'connection failed'
+  | 'certificate not trusted'
+  | 'redirect'
+  | 'answer too large'
 
-/** A call to an address outside failed. The kind is all that whoever chose the address may learn; the cause is for the log. */
+/** A call to an address outside failed. The message is all that whoever chose the address may learn; the cause is for the log. */
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError'
   constructor(
     readonly kind: OutgoingFailure,
     /** Of the answer, when the other side had come so far. */
     readonly status?: number,
-    options?: ErrorOptions,
+    { message = kind, ...options }: ErrorOptions & { readonly message?: string | undefined } = {},
   ) {
-    super(kind, options)
+    super(message, options)
   }
 }
 

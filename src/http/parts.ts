@@ -13,7 +13,7 @@ import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createImportPauses } from './import-pauses.ts'
 import { createLoopLag, createRequestCounts } from './metrics.ts'
-import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
+import type { Peer, Peers } from './peers.ts'
 import { pathnameOf } from './request-url.ts'
 import { createRouteTable } from './route-table.ts'
 import { createSharedLimit } from './shared-limit.ts'
@@ -59,7 +59,8 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     address: address.of(request, peerOf(request)),
   })
   /** Says that a connection may be silent for as long as it likes, or no longer than others. */
-  const maySayNothing = (request: Request, isSo: boolean): void => peers.get(request)?.timeout?.(request, isSo ? 0 : idleTimeoutSeconds)
+  const maySayNothing = (request: Request, isSo: boolean): void =>
+    peers.get(request)?.timeout?.(request, isSo ? 0 : config.keepAliveSeconds)
   const guardedAddress = (request: Request): string | undefined => address.strictly(request, peerOf(request))
   const judge = createOperatorGuard(config, countryOf)
   const { geoCountryHeader } = config

@@ -1,6 +1,4 @@
 /** Where a request came from, as the server tells it; and how long its connection may be silent, 0 for as long as it likes. */
 export type Peer = { requestIP(request: Request): { address: string } | null; timeout?(request: Request, seconds: number): void }
-/** For how long a connection may be silent: longer than any answer of ours takes, since the handlers have deadlines of their own. */
-export const idleTimeoutSeconds = 60
 /** The same by request. */
 export type Peers = WeakMap<Request, Peer>

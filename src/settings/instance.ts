@@ -113,6 +113,13 @@ export const instance = {
     },
   ),
   API_V3_PREFIX: setting('apiV3Prefix', 'path', '/api/v3', 'Second path of login, public reads, lending and trust fabric', path),
+  KEEP_ALIVE_SECONDS: setting(
+    'keepAliveSeconds',
+    'integer',
+    '75',
+    'Seconds after which a silent connection is closed. Longer than a load balancer in front keeps its own (often 60), so that it never uses one that is being closed',
+    integer(30, 255),
+  ),
   SIGNUP_ENABLED: setting('signupEnabled', 'boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
   CONSOLE_ENABLED: setting('consoleEnabled', 'boolean', 'true', 'Whether the console is there, at /console', boolean),
   LENDING_PLATFORM_ENABLED: setting('lendingPlatformEnabled', 'boolean', 'false', 'Whether the lending routes exist', boolean),

@@ -10,7 +10,6 @@ import { createApp } from '../../src/app.ts'
 import type { CsvList } from '../../src/core/csv-list.ts'
 import { csvPieces } from '../../src/core/csv-list.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
-import { idleTimeoutSeconds } from '../../src/http/peers.ts'
 import { tableOf } from '../../src/lib/csv-table.ts'
 import { reindexOrder } from '../../src/modules/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../support/app.ts'
@@ -393,9 +392,9 @@ test('while an export looks for what a filter finds its connection may be silent
   const peer = { requestIP: () => ({ address: '127.0.0.1' }), timeout: (_: Request, seconds: number) => void told.push(seconds) }
   const headers = { ...csv, authorization: `Bearer ${token}` }
   const answer = await app.edge.fetch(new Request('http://localhost/v2/orders?status=PAID', { headers }), peer)
-  expect(told).toEqual([0, idleTimeoutSeconds])
+  expect(told).toEqual([0, app.deps.config.keepAliveSeconds])
   expect((parse(await answer.text(), { columns: true }) as Rows).length).toBe(1)
-  expect(told).toEqual([0, idleTimeoutSeconds, 0, idleTimeoutSeconds])
+  expect(told).toEqual([0, app.deps.config.keepAliveSeconds, 0, app.deps.config.keepAliveSeconds])
 })
 
 test('HEAD says what GET would, and takes no place', async () => {

@@ -68,6 +68,62 @@ describe('the path of a request is the path that was asked for', () => {
   })
 })
 
+describe('what is no HTTP request', () => {
+  const host = 'host: shop.example'
+  const padded = (bytes: number) => `x-padding: ${'a'.repeat(bytes)}`
+  const withHeaders = (count: number) => Array.from({ length: count }, (_, nth) => `x-${nth}: 1`)
+  const refusals: readonly (readonly [string, number, string[]])[] = [
+    ['HTTP/1.1 without Host', 400, ['GET /health/live HTTP/1.1']],
+    ['a malformed request line', 400, ['hello']],
+    ['a path without a slash', 400, ['GET health HTTP/1.1', host]],
+    ['OPTIONS *', 400, ['OPTIONS * HTTP/1.1', host]],
+    ['a header without a colon', 400, ['GET /health/live HTTP/1.1', host, 'x']],
+    ['a header with a blank in its name', 400, ['GET /health/live HTTP/1.1', host, 'x y: 1']],
+    ['a Content-Length that is no number', 400, ['POST /merchant/login HTTP/1.1', host, 'content-length: x']],
+    ['headers of more than 16 KB', 431, ['GET /health/live HTTP/1.1', host, padded(17_000)]],
+    ['a URL of more than 16 KB', 431, [`GET /${'a'.repeat(17_000)} HTTP/1.1`, host]],
+    ['more than 200 headers', 431, ['GET /health/live HTTP/1.1', host, ...withHeaders(210)]],
+    ['another version of HTTP', 505, ['GET /health/live HTTP/9.9', host]],
+  ]
+
+  test('what is no HTTP request is refused by the runtime, with a status and without a body', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    for (const [what, status, lines] of refusals) {
+      const connection = await rawConnection(server.port)
+      connection.send(`${lines.join('\r\n')}\r\n\r\n`)
+      const answer = await connection.answer()
+      expect([what, answer.status, answer.body]).toEqual([what, status, ''])
+      expect(await connection.closed()).toBe(true)
+    }
+    const unknown = await rawConnection(server.port)
+    unknown.send(`BREW /health/live HTTP/1.1\r\n${host}\r\n\r\n`)
+    expect(await unknown.closed()).toBe(true)
+  })
+
+  test('a request that is HTTP and unusual is answered by souk, with a body', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    for (const [line, status] of [
+      ['PROPFIND /health/live HTTP/1.1', 405],
+      ['TRACE /health/live HTTP/1.1', 405],
+      ['QUERY /nowhere HTTP/1.1', 404],
+      [`GET /${'a'.repeat(9_000)} HTTP/1.1`, 400],
+    ] as const) {
+      const answer = await sendRaw(server.port, request(line, host))
+      expect([line.slice(0, 40), answer.status, JSON.parse(answer.body).statusCode]).toEqual([line.slice(0, 40), status, status])
+    }
+    const manyHeaders = await sendRaw(server.port, request('GET /nowhere HTTP/1.1', host, padded(10_000), ...withHeaders(150)))
+    expect([manyHeaders.status, JSON.parse(manyHeaders.body).statusCode]).toEqual([404, 404])
+    for (const lines of [['GET /health/live HTTP/1.0'], ['GET /health/live HTTP/1.1', 'host:']]) {
+      const answer = await sendRaw(server.port, request(lines[0] ?? '', ...lines.slice(1)))
+      expect([lines, answer.status, JSON.parse(answer.body).message]).toEqual([lines, 400, 'host (header): not a host name'])
+    }
+    const tunnel = await sendRaw(server.port, request('CONNECT shop.example:443 HTTP/1.1', host))
+    expect([tunnel.status, JSON.parse(tunnel.body).statusCode]).toEqual([404, 404])
+  })
+})
+
 describe('a body', () => {
   const post = (...headers: string[]) =>
     ['POST /merchant/login HTTP/1.1', 'host: localhost', 'content-type: application/json', ...headers].join('\r\n')

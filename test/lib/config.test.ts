@@ -260,6 +260,15 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   INGESTION_RETENTION_DAYS: { field: 'ingestionRetentionDays', byDefault: 90, good: [['1', 1]], bad: ['0', '3651', 'ever'] },
   UNPAID_ORDERS_PER_ADDRESS: { field: 'unpaidOrdersPerAddress', byDefault: 50, good: [['1', 1]], bad: ['0', 'many'] },
   UNPAID_ORDERS_PER_SHOP: { field: 'unpaidOrdersPerShop', byDefault: 5000, good: [['1', 1]], bad: ['0', 'many'] },
+  KEEP_ALIVE_SECONDS: {
+    field: 'keepAliveSeconds',
+    byDefault: 75,
+    good: [
+      ['30', 30],
+      ['255', 255],
+    ],
+    bad: ['29', '256', '-1', '75s'],
+  },
   STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },
   STRIPE_PUBLISHABLE_KEY: plain('stripePublishableKey', 'pk_test_abc', ...secretLooking),
   STRIPE_SECRET_KEY: plain('stripeSecretKey', 'rk_live_abc', 'pk_test_0123456789'),

@@ -42,7 +42,7 @@ function createSender({ url, safeFetch, signal, ...more }: Omit<NodeSettings, 'c
       const kind = error instanceof OutgoingError ? error.kind : 'connection failed'
       // Another error may quote the URL.
       if (kind === 'answer too large' && hasLogs) throw new NodeError('RANGE', `an answer of more than ${answerMaxBytes} bytes`)
-      throw new NodeError('FAULT', `no answer: ${kind}`)
+      throw new NodeError('FAULT', `no answer: ${error instanceof OutgoingError ? error.message : kind}`)
     }
   }
 }

@@ -52,7 +52,7 @@ export function createAsk({ safeFetch, now, totalMs = totalMaxMs }: Calling): As
       signal,
     }).catch((error: unknown) => {
       // Another error may quote the URL.
-      throw new ProviderError(error instanceof OutgoingError ? error.kind : 'no answer', undefined, { cause: error })
+      throw new ProviderError(error instanceof OutgoingError ? error.message : 'no answer', undefined, { cause: error })
     })
     if (!takes.includes(answer.status)) throw refusal(answer, now())
     return {

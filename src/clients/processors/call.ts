@@ -46,15 +46,15 @@ export async function callProcessor(
   }
 }
 
-const outages: readonly OutgoingFailure[] = ['timeout', 'connection failed']
+const outages: readonly OutgoingFailure[] = ['timeout', 'connection failed', 'certificate not trusted']
 
 /** What a failed exchange means: an outage, an answer that cannot be used, or an address that may not be called. */
 export function unavailableFor(cause: OutgoingError): ProcessorUnavailable {
-  const { kind, status = 0 } = cause
+  const { kind, message, status = 0 } = cause
   if (outages.includes(kind) || status >= 500)
-    return new ProcessorUnavailable(`the processor did not answer: ${kind}`, { cause, counts: true })
-  if (status > 0) return new UnknownAnswer(`status ${status}, ${kind}`, { cause })
-  return new ProcessorUnavailable(`the processor was not called: ${kind}`, { cause })
+    return new ProcessorUnavailable(`the processor did not answer: ${message}`, { cause, counts: true })
+  if (status > 0) return new UnknownAnswer(`status ${status}, ${message}`, { cause })
+  return new ProcessorUnavailable(`the processor was not called: ${message}`, { cause })
 }
 
 /** A port for all calls of one verb: together they have the time of one, so that whoever waits for the verb knows how long. */

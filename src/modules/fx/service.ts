@@ -74,6 +74,6 @@ async function readFrom({ safeFetch }: FxDeps, url: string, today: string): Prom
     return status === 200 ? readRates(new TextDecoder().decode(bytes), today) : { problem: `status ${status}` }
   } catch (error) {
     // Another error may quote the URL.
-    return { problem: error instanceof OutgoingError ? error.kind : 'no answer' }
+    return { problem: error instanceof OutgoingError ? error.message : 'no answer' }
   }
 }

@@ -26,7 +26,7 @@ async function fetched({ safeFetch, sleep }: Pick<MediaDeps, 'safeFetch' | 'slee
     })
     const again = answer instanceof OutgoingError ? passing.has(answer.kind) : isPassing(answer)
     if (!(answer instanceof OutgoingError) && answer.status === 200) return answer.bytes
-    if (!again || tries === triesMax) throw new NotFetched(answer instanceof OutgoingError ? answer.kind : `answered ${answer.status}`)
+    if (!again || tries === triesMax) throw new NotFetched(answer instanceof OutgoingError ? answer.message : `answered ${answer.status}`)
     await sleep(retryAfterMs * 2 ** tries)
   }
 }

@@ -168,8 +168,9 @@ function refusalOf(error: unknown, { processor, ownUrl }: { processor: Processor
   const { names, why } = accountFields[processor].proof
   if (error instanceof ProcessorRefused) return new AppError('INVALID', `${names} (body): ${why}`, { cause: error })
   if (!(error instanceof ProcessorUnavailable)) return undefined
-  const kind = error.cause instanceof OutgoingError ? error.cause.kind : undefined
-  const wrong = ownUrl === undefined || kind === undefined ? undefined : wrongAddress[kind]
+  const cause = error.cause instanceof OutgoingError ? error.cause : undefined
+  const untrusted = cause?.kind === 'certificate not trusted' ? cause.message : undefined
+  const wrong = ownUrl === undefined || cause === undefined ? undefined : (untrusted ?? wrongAddress[cause.kind])
   if (wrong !== undefined) return new AppError('INVALID', `apiUrl (body): ${wrong}`, { cause: error })
   return new AppError('UNAVAILABLE', `${processor} could not say whether it knows the account: nothing was changed, try again later`, {
     cause: error,

@@ -274,7 +274,7 @@ async function attempt({ clock, keyring, safeFetch, build, log }: DispatchDeps, 
   } catch (error) {
     if (error instanceof OutgoingError) {
       const isOurs = signal.aborted && error.kind === 'timeout' && error.status === undefined
-      return { answered: error.status ?? null, failure: isOurs ? gaveWay : error.kind }
+      return { answered: error.status ?? null, failure: isOurs ? gaveWay : error.message }
     }
     log.error('webhook.not_sent', { delivery: id, error })
     return { answered: null, failure: 'internal error' }

@@ -1,5 +1,4 @@
 import type { webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
-import type { OutgoingFailure } from '../../core/outgoing.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
@@ -53,7 +52,7 @@ export const gaveWay = 'gave way'
 export type Outcome = {
   /** Of the answer; null where there was none. */
   answered: number | null
-  failure: OutgoingFailure | typeof gaveWay | 'internal error' | null
+  failure: string | null
 }
 
 /**

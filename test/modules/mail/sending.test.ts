@@ -286,9 +286,10 @@ describe('protection on the way', () => {
     await using plain = await mailServer()
     await using able = await mailServer({ disabledCommands: [] })
     expect(await why(plain.url, elsewhere)).toMatch(/^server: (STARTTLS|cannot)/)
-    expect(await why(able.url, { isHere: false })).toBe('server: its certificate is not good')
+    const untrusted = 'server: the certificate of 127.0.0.1 is not trusted: it is'
+    expect(await why(able.url, { isHere: false })).toBe(`${untrusted} self-signed`)
     expect(await why(able.url, { isHere: false, tls: { ca: certificate, servername: 'other.example' } })).toBe(
-      'server: its certificate is not good',
+      `${untrusted} for another name`,
     )
     expect([plain.received.length, able.received.length]).toEqual([0, 0])
     expect(await why(able.url, elsewhere)).toBe('taken')
@@ -299,7 +300,7 @@ describe('protection on the way', () => {
   test('smtps is encrypted from the start, and its certificate looked at', async () => {
     await using server = await mailServer({ secure: true })
     const url = server.url.replace('smtp:', 'smtps:')
-    expect(await why(url, { isHere: false })).toBe('server: its certificate is not good')
+    expect(await why(url, { isHere: false })).toBe('server: the certificate of 127.0.0.1 is not trusted: it is self-signed')
     expect(await why(url, elsewhere)).toBe('taken')
     expect(server.received[0]?.secure).toBe(true)
   })

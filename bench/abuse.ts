@@ -11,7 +11,15 @@ const only = Bun.argv.find((argument) => argument.startsWith('--only='))?.slice(
 /** The abuse is under way before the reading begins, and goes on until after its end. */
 const leadSeconds = 1
 
-type Target = { url: string; shop: Seeded; publishableKey: string; customers: readonly Login[] }
+type Target = {
+  url: string
+  shop: Seeded
+  publishableKey: string
+  customers: readonly Login[]
+  /** The page of an order, and that of a draft order to be paid. */
+  orderPath: string
+  payPath: string
+}
 type Login = { shopName: string; email: string; password: string }
 
 /** One abuse: an entry here is all that it takes. `begin` resolves when the abuse is over, after so many seconds. */
@@ -38,6 +46,29 @@ const jsonBytesMax = 64 * 1024
 const numbers = (count: number) => `{"unheard":[${'1,'.repeat(count - 1)}1]}`
 const signup = (emailLength: number) =>
   JSON.stringify({ shopName: 'bench', email: `${'a'.repeat(emailLength - 12)}@example.com`, password: 'a long password' })
+
+/** Public reads that are not answered from memory: each has a query of its own. */
+const dearestReads: readonly { readonly what: string; readonly path: (target: Target, nth: number) => string }[] = [
+  {
+    what: 'searches for one letter',
+    path: ({ shop }, nth) => `/product-v2/public/shop/${shop.shopName}?q=${'abcdefgh'[nth % 8]}&page=${nth}`,
+  },
+  { what: 'lists by price', path: ({ shop }, nth) => `/product-v2/public/shop/${shop.shopName}?minPrice=${nth}` },
+  { what: 'pages of collections', path: ({ shop }, nth) => `/collection-v2/published/${shop.shopName}?page=${1 + nth}` },
+  { what: 'pages of orders', path: ({ orderPath }, nth) => `${orderPath}?n=${nth}` },
+  { what: 'pages of payments', path: ({ payPath }, nth) => `${payPath}?n=${nth}` },
+]
+
+/** One address with 24 connections. */
+const reading24 = ({ what, path }: (typeof dearestReads)[number]): Abuse => ({
+  what: `${what}, by 24 connections of one address`,
+  settings: { TRUSTED_PROXIES: '127.0.0.1' },
+  begin: (target, seconds) => {
+    const paths = Array.from({ length: 4_000 }, (_, nth) => path(target, nth))
+    const headers = { 'x-forwarded-for': '203.0.113.9', accept: 'text/html' }
+    return load(target.url, { paths, headers }, { seconds, connections: 24 })
+  },
+})
 
 const abuses: readonly Abuse[] = [
   posting('bodies of 500,000 numbers in a field that nobody knows', '/merchant/login', numbers(500_000)),
@@ -79,6 +110,7 @@ const abuses: readonly Abuse[] = [
     settings: { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' },
     begin: ({ url, shop }, seconds) => hanging(url, shop, seconds),
   },
+  ...dearestReads.map(reading24),
   { what: 'bodies of which half never comes, 2,000 at a time', begin: ({ url }, seconds) => stalling(url, seconds, 2_000) },
 ]
 
@@ -105,10 +137,16 @@ async function importing(
   }
 }
 
-/** Endpoints that take every connection and answer nothing, and a free order every now and then. */
-async function hanging(url: string, shop: Seeded, seconds: number): Promise<void> {
-  using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+const soldWithoutEnd = {
+  title: 'Sold without end',
+  status: 'ACTIVE',
+  variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
+}
+
+/** Calls under the secret key of the shop. */
+const callerOf =
+  (url: string, shop: Seeded) =>
+  async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${url}${path}`, {
       method,
       headers: { ...json, ...asServer(shop), ...headers },
@@ -118,22 +156,27 @@ async function hanging(url: string, shop: Seeded, seconds: number): Promise<void
     if (!answer.ok) throw new Error(`${method} ${path.replace(/_\w+/g, '_…')} answered ${answer.status} ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
+
+/** An order of one unit. */
+async function bought(call: ReturnType<typeof callerOf>, variantId: string) {
+  const cart = await call('POST', '/cart', { email: 'shopper@example.com' })
+  await call('POST', `/cart/${cart.id}/items`, { variantId, quantity: 1 })
+  return call('POST', `/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': crypto.randomUUID() })
+}
+
+/** Endpoints that take every connection and answer nothing, and a free order every now and then. */
+async function hanging(url: string, shop: Seeded, seconds: number): Promise<void> {
+  using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const call = callerOf(url, shop)
   const endpoints: string[] = []
   for (let nth = 0; nth < 20; nth++) {
     const made = await call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:${listener.port}/${nth}`, events: ['order.confirmed'] })
     endpoints.push(made.id)
   }
-  const product = {
-    title: 'Sold without end',
-    status: 'ACTIVE',
-    variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
-  }
-  const { variants } = await call('POST', '/product-v2', product)
+  const { variants } = await call('POST', '/product-v2', soldWithoutEnd)
   const endsAt = performance.now() + seconds * 1_000
   while (performance.now() < endsAt) {
-    const cart = await call('POST', '/cart', { email: 'shopper@example.com' })
-    await call('POST', `/cart/${cart.id}/items`, { variantId: variants[0].id, quantity: 1 })
-    await call('POST', `/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': crypto.randomUUID() })
+    await bought(call, variants[0].id)
     await Bun.sleep(100)
   }
   for (const id of endpoints) await call('DELETE', `/webhook-endpoints/${id}`)
@@ -162,11 +205,11 @@ async function signUpFive(url: string, { shopName }: Seeded): Promise<Login[]> {
 /** Each abuse in turn, on a server of its own on the same file: reads alone, and reads meanwhile, round by round. */
 export async function measureAbuse(): Promise<void> {
   const shop = await seed(join(work, 'abuse'), products)
-  const { publishableKey, customers } = await prepared(shop)
+  const besides = await prepared(shop)
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
   for (const abuse of abuses.filter(({ what }) => what.includes(only))) {
     const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(abuse.settings ?? {}))
-    const target = { url: souk.url, shop, publishableKey, customers }
+    const target = { url: souk.url, shop, ...besides }
     say(abuse.what)
     report(`product by id, during ${abuse.what}`, '≥ 0.50', await measured(souk, abuse, target, paths))
     if (abuse.hasFloor) {
@@ -198,12 +241,18 @@ async function measured(server: Child, abuse: Abuse, target: Target, paths: read
 }
 
 /** What an abuse needs besides the shop. */
-async function prepared(shop: Seeded): Promise<Pick<Target, 'publishableKey' | 'customers'>> {
-  const souk = await start('souk.ts', shop.dataDir)
+async function prepared(shop: Seeded): Promise<Omit<Target, 'url' | 'shop'>> {
+  const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ PUBLIC_URL: 'http://souk.example' }))
   const customers = await signUpFive(souk.url, shop)
   const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as { publishableKey: string }
+  const call = callerOf(souk.url, shop)
+  const { variants } = await call('POST', '/product-v2', soldWithoutEnd)
+  const lines = [{ variantId: variants[0].id, quantity: 1 }]
+  const draft = await call('POST', '/v2/orders/drafts', { lines, email: 'shopper@example.com' })
+  const { order } = await bought(call, variants[0].id)
   await souk.stop()
-  return { publishableKey, customers }
+  const pathOf = (url: string) => new URL(url).pathname
+  return { publishableKey, customers, orderPath: pathOf(order.publicUrl), payPath: pathOf(draft.payUrl) }
 }
 
 /** The next round begins with a server that has nothing left to do. */

@@ -25,10 +25,12 @@ import { answerDeadline, createEdge, type Deadline, type Edge } from './http/edg
 import { createHotReads } from './http/hot.ts'
 import { notingLimits } from './http/limits.ts'
 import type { Peers } from './http/peers.ts'
+import { publicReads } from './http/public-reads.ts'
 import { createKeyring, keyFile, refuseOpenKeyFile, refuseOrphanedKeys, rememberRegistration } from './keys.ts'
 import { chanceOf } from './lib/chance.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
+import { networkOf } from './lib/networks.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/index.ts'
 import { statsNow } from './modules/trust/index.ts'
 import { type AppDeps, compose } from './parts.ts'
@@ -195,7 +197,18 @@ function edgeOf(
 ): Edge {
   const app = routes(appDeps)
   return createEdge({
-    handle: notingLimits(appDeps, (request) => app.fetch(request)),
+    handle: notingLimits(
+      appDeps,
+      publicReads({
+        handle: (request) => app.fetch(request),
+        routeTable: appDeps.routeTable,
+        turns: appDeps.readTurns,
+        room: appDeps.answerRoom,
+        turnKey: turnKeyOf(appDeps),
+        senderOf: (request) => networkOf(appDeps.limitKey(request)),
+        log: appDeps.log,
+      }),
+    ),
     hot: createHotReads({
       records: appDeps.documents,
       orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
@@ -214,6 +227,16 @@ function edgeOf(
     peers,
     deadline,
   })
+}
+
+/** Reads of one address at once: where the database is a file, all are done by this thread; a server does several. */
+const readsAtOnce = { file: 1, server: 4 }
+
+/** Whose turn a public read is: an address has as many turns at once as it has keys. */
+function turnKeyOf({ db, limitKey }: Pick<AppDeps, 'db' | 'limitKey'>) {
+  const atOnce = db.file ? readsAtOnce.file : readsAtOnce.server
+  let nth = 0
+  return (request: Request): string => `${limitKey(request)} ${nth++ % atOnce}`
 }
 
 /** Whether there is no database file, or one without a byte. */

@@ -60,7 +60,8 @@ const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `T
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
  * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores
- * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused.
+ * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused. `takesNoTurn` is for files,
+ * pages of the program and probes: see public-reads.ts.
  */
 export const access = (
   deps: Pick<
@@ -206,6 +207,7 @@ export const access = (
     largeJson: (_stated: true) => ({ detail: { 'x-large-json': true } as object }),
     exactNumbers: (_stated: true) => ({ detail: { 'x-exact-numbers': true } as object }),
     anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }),
+    takesNoTurn: (_stated: true) => ({ detail: { 'x-takes-no-turn': true } as object }),
     access: (stated: Stated) => {
       const { by, while: isOn } = typeof stated === 'string' ? { by: stated, while: undefined } : stated
       const rule = accessRules[by]

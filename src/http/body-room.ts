@@ -34,8 +34,9 @@ type Entry = { readonly sender: string; readonly drop: () => void; bytes: number
 /**
  * @param bytesMax how much is held of bodies that are not whole
  * @param asideMax how much may be set aside besides
+ * @param ofOneMax how much is held of one sender
  */
-export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb): BodyRoom {
+export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax = bytesMax): BodyRoom {
   /** The oldest first. */
   const entries = new Set<Entry>()
   const bySender = new Map<string, number>()
@@ -53,10 +54,19 @@ export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb): BodyRoom 
     if (entries.delete(entry)) add(entry.sender, -entry.bytes)
   }
 
+  function dropOne(entry: Entry): void {
+    remove(entry)
+    entry.drop()
+  }
+
   /** Of whoever holds the most, the oldest of which anything is there. */
   function inTheWay(): Entry | undefined {
     let most = ''
     for (const [sender, bytes] of bySender) if (bytes > (bySender.get(most) ?? 0)) most = sender
+    return oldestOf(most)
+  }
+
+  function oldestOf(most: string): Entry | undefined {
     for (const entry of entries) if (entry.sender === most && entry.bytes > 0) return entry
     return undefined
   }
@@ -70,10 +80,9 @@ export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb): BodyRoom 
           if (!entries.has(entry)) return
           add(sender, bytes - entry.bytes)
           entry.bytes = bytes
-          for (let one = inTheWay(); one && total > bytesMax; one = inTheWay()) {
-            remove(one)
-            one.drop()
-          }
+          const isTooMuchOfOne = () => (bySender.get(sender) ?? 0) > ofOneMax
+          for (let one = oldestOf(sender); one && isTooMuchOfOne(); one = oldestOf(sender)) dropOne(one)
+          for (let one = inTheWay(); one && total > bytesMax; one = inTheWay()) dropOne(one)
         },
         leave: () => remove(entry),
       }

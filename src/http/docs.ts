@@ -65,12 +65,14 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
     .get('/', () => html(homeHtml(deps.build.version, deps.config.consoleEnabled), homePolicy) as never, {
       access: 'public',
       anyQuery: true,
+      takesNoTurn: true,
       response: { 200: Page, ...errorResponses() },
       detail: { summary: 'What runs here', description: 'A short page for people.' },
     })
     .get('/docs', () => html(docsHtml, docsPolicy) as never, {
       access: 'public',
       anyQuery: true,
+      takesNoTurn: true,
       response: { 200: Page, ...errorResponses() },
       detail: { summary: 'The documentation', description: 'A page for people. It loads nothing from other hosts.' },
     })
@@ -83,6 +85,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
       {
         access: 'public',
         anyQuery: true,
+        takesNoTurn: true,
         response: {
           200: t.Object({ openapi: t.String() }, { description: 'The OpenAPI document.' }),
           304: notModified,

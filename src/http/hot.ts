@@ -3,6 +3,7 @@ import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { Peer } from './peers.ts'
+import { countedFrom } from './public-reads.ts'
 import { isPlainUrl } from './request-url.ts'
 import type { RouteTable } from './route-table.ts'
 import type { SharedLimit } from './shared-limit.ts'
@@ -26,7 +27,7 @@ export type HotOrders = {
 /**
  * Answers the most frequent reads ahead of the framework, from memory or by one prepared query. The routes give the
  * very same answers; whatever is not plain here (unknown, refused, not visible yet, from a browser whose origin is to be
- * checked, with something to decode in its URL: what is ignored of one may still be refused) is left to them.
+ * checked, long enough to be counted while it is sent, with something to decode in its URL: what is ignored of one may still be refused) is left to them.
  */
 export type HotReads = {
   /** A record by its id. */
@@ -107,7 +108,7 @@ export function createHotReads<Kept extends HotRecord>({
       if (!kept || kept.visibleFrom > now()) return undefined
       if (isHeld(headers, kept.etag)) return ready.notModified(kept.etag, requestId)
       const text = records.textOf(id, kept)
-      return text === undefined ? undefined : ready.json(text, kept.etag, requestId)
+      return text === undefined || text.length > countedFrom ? undefined : ready.json(text, kept.etag, requestId)
     },
     order({ headers, url }, id, requestId) {
       const presented = headers.get(keyHeader)
@@ -132,7 +133,7 @@ export function createHotReads<Kept extends HotRecord>({
     },
     again({ url, headers }, requestId) {
       const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))
-      if (!kept) return undefined
+      if (!kept || kept.body.length > countedFrom) return undefined
       routeAgain = kept.route
       return isHeld(headers, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
     },

@@ -63,10 +63,12 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
   slots.set('OTHER', others)
   let inFlight = 0
   let seen = 0
+  let asked = 0
 
   return {
     started(): void {
       inFlight++
+      asked++
       seen++
     },
     /**
@@ -97,6 +99,8 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
       }
     },
     inFlight: () => inFlight,
+    /** Goes up with every request that begins. */
+    asked: () => asked,
     /** Goes up with every request that begins or is answered. */
     seen: () => seen,
     /** Lines in Prometheus' text format: of routes that were asked for. */

@@ -1,13 +1,14 @@
 import type { Caller } from '../core/caller.ts'
 import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
+import { AppError } from '../core/errors.ts'
 import { createExportSlots } from '../core/export-slots.ts'
 import { createImportSlots } from '../core/import-slots.ts'
 import { createOperatorGuard, type WhereReason } from '../core/operator-guard.ts'
 import type { Admitted } from '../core/principal.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createPace } from '../lib/pace.ts'
-import { createShare } from '../lib/share.ts'
+import { createShare, createShares } from '../lib/share.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
@@ -37,6 +38,14 @@ const exportRests = 16
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 const pause = () => sleep(1)
+/** After a public read that is not answered from memory the next one of the address waits so many times as long, while others ask. */
+const readRests = { times: 6, restMinMs: 2 }
+const noRests = { times: 0 }
+/** Of one address. */
+const readsWaitingMax = 64
+/** Of all answers together, and of one network. */
+const answerRoomBytes = 64 * 1024 * 1024
+const answerRoomOfOneBytes = 16 * 1024 * 1024
 /** Looks into the DNS for a shop, within a minute. */
 const hostVerificationsPerMinute = 10
 
@@ -107,6 +116,17 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
       }),
     /** Between refusals of what costs more than it tells. */
     spacing: createSpacing({ now: () => performance.now(), sleep }),
+    /** The turns of client addresses at public reads. On PostgreSQL a read holds the thread for a moment only: nobody rests. */
+    readTurns: createShares({
+      now: () => performance.now(),
+      sleep: (ms) => (ms > 0 ? sleep(ms) : turn()),
+      seen: requestCounts.asked,
+      ...(db.file ? readRests : noRests),
+      waitingMax: readsWaitingMax,
+      full: () => new AppError('RATE_LIMITED', 'Too many reads of this address wait: try again', { retryAfterSeconds: 1 }),
+    }),
+    /** The bytes of answers that slow readers have not taken yet. */
+    answerRoom: createBodyRoom(answerRoomBytes, 0, answerRoomOfOneBytes),
     /** Holds what has arrived of bodies that are not whole. */
     bodyRoom: createBodyRoom(),
     uploading: {

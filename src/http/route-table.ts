@@ -23,6 +23,8 @@ export type StatedRoute = {
   /** Whether the route exists at the moment. */
   readonly isOn?: (() => boolean) | undefined
   readonly upload?: UploadRule | undefined
+  /** Whether it is read out of turn, and without a bound in bytes: a file, a page of the program, a probe. */
+  readonly takesNoTurn: boolean
   /** How long its body may be. */
   readonly bytesMax: number
   /** Whether numbers in its body must be told exactly. */
@@ -52,6 +54,7 @@ type StatedDetail = {
   readonly 'x-upload'?: UploadRule
   readonly 'x-large-json'?: true
   readonly 'x-any-query'?: true
+  readonly 'x-takes-no-turn'?: true
   readonly 'x-exact-numbers'?: true
 }
 
@@ -110,6 +113,7 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
     upload,
     // A processor's message is no JSON of ours, and may be long.
     bytesMax: upload?.bytesMax ?? (isLarge || access === 'processor' ? largeJsonBytesMax : jsonBytesMax),
+    takesNoTurn: detail['x-takes-no-turn'] === true,
     exactNumbers: detail['x-exact-numbers'] === true,
     shapes: () => {
       shapes ??= shapesOf(declared, detail['x-any-query'] === true || access === 'processor')

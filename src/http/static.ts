@@ -29,6 +29,7 @@ export function staticFiles(deps: HttpDeps, prefix: string, files: Readonly<Reco
     app.get(`${prefix}/${name}`, ({ request }) => staticAnswer(request, file, { 'cache-control': cacheControl }) as never, {
       access: 'public',
       anyQuery: true,
+      takesNoTurn: true,
       detail: { hide: true },
     })
   return app

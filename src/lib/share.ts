@@ -1,22 +1,27 @@
-/** Long work on the thread that answers everybody, for which nobody waits but whoever asked for it: a small part of the time while others come, all of it otherwise. */
+/** Throttles work on the main thread: one piece at a time, with a rest after each while others ask for something. */
 export type Share = {
-  /** Runs a piece once it is its turn. After it nobody's next piece is run for so many times as long as it took, if others came since the one before. */
+  /** Runs a piece after the ones before it. The next one waits for `times` as long as this one took, if others came since the one before. */
   run<T>(piece: () => Promise<T>): Promise<T>
 }
 
 export type ShareOptions = {
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
+  /** 0: until the event loop has gone round. */
   readonly sleep: (ms: number) => Promise<void>
-  /** Goes up whenever something was asked for by somebody else. */
+  /** Goes up whenever somebody else asked for something. */
   readonly seen: () => number
   readonly times: number
+  /** The shortest rest, in milliseconds, where others came. */
+  readonly restMinMs?: number
+  /** Called when the rest after the last piece is over. */
+  readonly onIdle?: () => void
 }
 
-/** Longer than a piece takes on any machine that answers: after one that waited for something else, nobody is the better for more. */
+/** The longest rest: a piece that took longer waited for something else than the thread. */
 const restMaxMs = 1_000
 
-export function createShare({ now, sleep, seen, times }: ShareOptions): Share {
+export function createShare({ now, sleep, seen, times, restMinMs = 0, onIdle }: ShareOptions): Share {
   let last: Promise<unknown> = Promise.resolve()
   let before = seen()
 
@@ -34,11 +39,53 @@ export function createShare({ now, sleep, seen, times }: ShareOptions): Share {
       const rest = async () => {
         const came = seen() !== before
         before = seen()
-        // Who is only about to come has a turn of the loop.
-        await sleep(came ? Math.min(times * took, restMaxMs) : 0)
+        // Requests that have arrived meanwhile are read in a turn of the event loop.
+        await sleep(came ? Math.max(restMinMs, Math.min(times * took, restMaxMs)) : 0)
+        if (last === rested) onIdle?.()
       }
-      last = mine.then(rest, rest)
+      const rested = mine.then(rest, rest)
+      last = rested
       return mine
+    },
+  }
+}
+
+/** The same for many callers, each with a share of its own. */
+export type Shares = {
+  /**
+   * Runs a piece after the earlier ones under the same key.
+   * @throws what `full` makes, where `waitingMax` pieces of the key wait
+   */
+  run<T>(key: string, piece: () => Promise<T>): Promise<T>
+}
+
+type SharesOptions = Omit<ShareOptions, 'onIdle'> & { readonly waitingMax: number; readonly full: () => Error }
+
+/** @param seen goes up by one with each piece besides: those of a key are no others to it */
+export function createShares({ seen, waitingMax, full, ...options }: SharesOptions): Shares {
+  const lanes = new Map<string, { readonly share: Share; waiting: number; entered: number }>()
+
+  function laneOf(key: string) {
+    const known = lanes.get(key)
+    if (known) return known
+    const counts = { waiting: 0, entered: 0 }
+    const share = createShare({ ...options, seen: () => seen() - counts.entered, onIdle: () => void lanes.delete(key) })
+    const lane = Object.assign(counts, { share })
+    lanes.set(key, lane)
+    return lane
+  }
+
+  return {
+    async run(key, piece) {
+      const lane = laneOf(key)
+      lane.entered++
+      if (lane.waiting >= waitingMax) throw full()
+      lane.waiting++
+      try {
+        return await lane.share.run(piece)
+      } finally {
+        lane.waiting--
+      }
     },
   }
 }

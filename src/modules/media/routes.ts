@@ -89,6 +89,7 @@ export const publicMediaRoutes = (deps: HttpDeps & MediaDeps) =>
     },
     {
       access: 'public',
+      takesNoTurn: true,
       params: PictureName,
       response: { 200: PictureFile, 304: notModified, ...errorResponses(404) },
       detail: {

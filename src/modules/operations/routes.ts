@@ -48,6 +48,7 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
       access: 'public',
       anyQuery: true,
+      takesNoTurn: true,
       response: { 200: Live, ...errorResponses() },
       detail: { summary: 'Whether the process answers' },
     })
@@ -63,6 +64,7 @@ export const healthRoutes = (deps: HealthDeps & OrderDeps & WebhookDeps & Operat
       {
         access: 'public',
         anyQuery: true,
+        takesNoTurn: true,
         response: { 200: Ready, ...errorResponses() },
         detail: {
           summary: 'Whether the instance can do its work',

@@ -42,7 +42,7 @@ const pause = () => sleep(1)
 const readRests = { times: 6, restMinMs: 2 }
 const noRests = { times: 0 }
 /** Of one address. */
-const readsWaitingMax = 64
+const readsWaitingMax = 128
 /** Of all answers together, and of one network. */
 const answerRoomBytes = 64 * 1024 * 1024
 const answerRoomOfOneBytes = 16 * 1024 * 1024

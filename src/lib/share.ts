@@ -65,10 +65,14 @@ type SharesOptions = Omit<ShareOptions, 'onIdle'> & { readonly waitingMax: numbe
 export function createShares({ seen, waitingMax, full, ...options }: SharesOptions): Shares {
   const lanes = new Map<string, { readonly share: Share; waiting: number; entered: number }>()
 
-  function laneOf(key: string) {
+  /** The lane of a key, which one more piece enters. */
+  function entered(key: string) {
     const known = lanes.get(key)
-    if (known) return known
-    const counts = { waiting: 0, entered: 0 }
+    if (known) {
+      known.entered++
+      return known
+    }
+    const counts = { waiting: 0, entered: 1 }
     const share = createShare({ ...options, seen: () => seen() - counts.entered, onIdle: () => void lanes.delete(key) })
     const lane = Object.assign(counts, { share })
     lanes.set(key, lane)
@@ -77,8 +81,7 @@ export function createShares({ seen, waitingMax, full, ...options }: SharesOptio
 
   return {
     async run(key, piece) {
-      const lane = laneOf(key)
-      lane.entered++
+      const lane = entered(key)
       if (lane.waiting >= waitingMax) throw full()
       lane.waiting++
       try {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createShare } from '../../src/lib/share.ts'
+import { createShare, createShares } from '../../src/lib/share.ts'
 
 function shared() {
   const state = { now: 0, seen: 0, slept: [] as number[], running: 0, mostRunning: 0 }
@@ -42,4 +42,34 @@ test('one piece at a time, in the order in which they were asked for', async () 
   const { state, piece } = shared()
   expect(await Promise.all([piece(1), piece(2), piece(3)])).toEqual([1, 2, 3])
   expect(state.mostRunning).toBe(1)
+})
+
+test('callers with shares of their own do not wait for each other, rest for others alone, and are refused beyond their queue', async () => {
+  const state = { now: 0, asked: 0, slept: [] as number[] }
+  const shares = createShares({
+    now: () => state.now,
+    sleep: async (ms) => void state.slept.push(ms),
+    seen: () => state.asked,
+    times: 3,
+    restMinMs: 2,
+    waitingMax: 2,
+    full: () => new Error('full'),
+  })
+  const order: string[] = []
+  const ask = (key: string, ms: number) => {
+    state.asked++
+    return shares.run(key, async () => {
+      state.now += ms
+      order.push(key)
+    })
+  }
+  await ask('a', 10)
+  await ask('a', 10)
+  // Its own requests are no others.
+  expect(state.slept.every((ms) => ms === 0)).toBe(true)
+  state.slept.length = 0
+  const answers = [ask('a', 10), ask('a', 0), ask('a', 10), ask('b', 1)]
+  expect((await Promise.allSettled(answers)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(order.slice(2)).toEqual(['a', 'b', 'a'])
+  expect(state.slept.some((ms) => ms >= 2)).toBe(true)
 })

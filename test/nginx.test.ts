@@ -54,61 +54,69 @@ async function nginxBefore(port: number) {
   }
 }
 
-test.skipIf(skipped)(`the documented nginx block admits what souk admits (${why})`, async () => {
-  await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
-  const shop = await sellingIn(app)
-  await using server = serveTestApp(app)
-  await using nginx = await nginxBefore(server.port)
-  const bearer = { authorization: `Bearer ${shop.token}` }
-  const call = async (path: string, options: RequestInit = {}) => {
-    const response = await fetch(nginx.url + path, options)
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  }
-  const own = (answer: { headers: Headers; text: string }) => [
-    answer.headers.get('content-type')?.split(';')[0],
-    Object.keys(JSON.parse(answer.text)).slice(0, 2).join(),
-  ]
+test.skipIf(skipped)(
+  `the documented nginx block admits what souk admits (${why})`,
+  async () => {
+    await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
+    const shop = await sellingIn(app)
+    await using server = serveTestApp(app)
+    await using nginx = await nginxBefore(server.port)
+    const bearer = { authorization: `Bearer ${shop.token}` }
+    const call = async (path: string, options: RequestInit = {}) => {
+      const response = await fetch(nginx.url + path, options)
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    }
+    const own = (answer: { headers: Headers; text: string }) => [
+      answer.headers.get('content-type')?.split(';')[0],
+      Object.keys(JSON.parse(answer.text)).slice(0, 2).join(),
+    ]
 
-  expect((await call('/health/live')).status).toBe(200)
-  expect((await call(`/health/live?x=${'y'.repeat(8_192 - nginx.url.length - '/health/live?x='.length)}`)).status).toBe(200)
-  const tooLong = await call(`/health/live?x=${'y'.repeat(8_192)}`)
-  expect([tooLong.status, ...own(tooLong)]).toEqual([400, 'application/json', 'statusCode,message'])
+    expect((await call('/health/live')).status).toBe(200)
+    expect((await call(`/health/live?x=${'y'.repeat(8_192 - nginx.url.length - '/health/live?x='.length)}`)).status).toBe(200)
+    const tooLong = await call(`/health/live?x=${'y'.repeat(8_192)}`)
+    expect([tooLong.status, ...own(tooLong)]).toEqual([400, 'application/json', 'statusCode,message'])
 
-  // The largest bodies reach souk.
-  const csv = { ...bearer, 'content-type': 'text/csv' }
-  const row = `Tea,${'a'.repeat(1_000)}\n`
-  const body = `Title,Body (HTML)\n${row.repeat(Math.floor((20 * mb - 100) / row.length))}`
-  expect((await call('/product-v2/import?dryRun=true', { method: 'POST', headers: csv, body })).status).toBe(200)
-  const pdf = { 'content-type': 'application/pdf' }
-  const document = await call('/lending-application/none/documents/x', { method: 'PUT', headers: pdf, body: ' '.repeat(25 * mb) })
-  expect([document.status, ...own(document)]).toEqual([404, 'application/json', 'statusCode,message'])
+    // The largest bodies reach souk.
+    const csv = { ...bearer, 'content-type': 'text/csv' }
+    const row = `Tea,${'a'.repeat(1_000)}\n`
+    const body = `Title,Body (HTML)\n${row.repeat(Math.floor((20 * mb - 100) / row.length))}`
+    expect((await call('/product-v2/import?dryRun=true', { method: 'POST', headers: csv, body })).status).toBe(200)
+    const pdf = { 'content-type': 'application/pdf' }
+    const document = await call('/lending-application/none/documents/x', { method: 'PUT', headers: pdf, body: ' '.repeat(25 * mb) })
+    expect([document.status, ...own(document)]).toEqual([404, 'application/json', 'statusCode,message'])
 
-  // nginx appends the client to X-Forwarded-For, and souk trusts both: the address before them counts.
-  const login = { email: shop.email, password: shop.password }
-  const headers = { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.9' }
-  expect((await call('/merchant/login', { method: 'POST', headers, body: JSON.stringify(login) })).status).toBe(200)
-  const sessions = JSON.parse((await call('/auth/sessions', { headers: bearer })).text).data as { address: string }[]
-  expect(sessions.map(({ address }) => address)).toContain('203.0.113.9')
-})
+    // nginx appends the client to X-Forwarded-For, and souk trusts both: the address before them counts.
+    const login = { email: shop.email, password: shop.password }
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.9' }
+    expect((await call('/merchant/login', { method: 'POST', headers, body: JSON.stringify(login) })).status).toBe(200)
+    const sessions = JSON.parse((await call('/auth/sessions', { headers: bearer })).text).data as { address: string }[]
+    expect(sessions.map(({ address }) => address)).toContain('203.0.113.9')
+  },
+  900_000,
+)
 
-test.skipIf(skipped)(`the documented nginx block holds no stream of events back, and its times suit souk's (${why})`, async () => {
-  await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
-  const shop = await sellingIn(app)
-  await using server = serveTestApp(app)
-  await using nginx = await nginxBefore(server.port)
-  const ended = new AbortController()
-  const stream = await fetch(`${nginx.url}/v2/events`, { headers: { authorization: `Bearer ${shop.token}` }, signal: ended.signal })
-  expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
-  ok(await shop.checkout(await shop.cart()))
-  let told = ''
-  const decoder = new TextDecoder()
-  for await (const chunk of stream.body ?? []) {
-    told += decoder.decode(chunk, { stream: true })
-    if (told.includes('event: order.confirmed')) break
-  }
-  expect(told).toContain('event: order.confirmed')
-  ended.abort()
-  // nginx keeps idle connections for 60 s unless it is told otherwise: `keepalive_timeout` of an upstream.
-  expect(documented()).not.toContain('keepalive_timeout')
-  expect(app.deps.config.keepAliveSeconds).toBeGreaterThan(60)
-})
+test.skipIf(skipped)(
+  `the documented nginx block holds no stream of events back, and its times suit souk's (${why})`,
+  async () => {
+    await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
+    const shop = await sellingIn(app)
+    await using server = serveTestApp(app)
+    await using nginx = await nginxBefore(server.port)
+    const ended = new AbortController()
+    const stream = await fetch(`${nginx.url}/v2/events`, { headers: { authorization: `Bearer ${shop.token}` }, signal: ended.signal })
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    ok(await shop.checkout(await shop.cart()))
+    let told = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of stream.body ?? []) {
+      told += decoder.decode(chunk, { stream: true })
+      if (told.includes('event: order.confirmed')) break
+    }
+    expect(told).toContain('event: order.confirmed')
+    ended.abort()
+    // nginx keeps idle connections for 60 s unless it is told otherwise: `keepalive_timeout` of an upstream.
+    expect(documented()).not.toContain('keepalive_timeout')
+    expect(app.deps.config.keepAliveSeconds).toBeGreaterThan(60)
+  },
+  900_000,
+)

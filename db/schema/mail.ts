@@ -28,9 +28,20 @@ export const mails = table(
     lastError: text('last_error'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Hash of the address that it goes to, for its quota. */
+    recipient: text('recipient'),
+    /** Hash of the network address that asked for it without being somebody of the shop; null of other mails. */
+    cause: text('cause'),
+    /** When it counted towards the quotas: at its first attempt. */
+    countedAt: instant('counted_at'),
   },
   (mail) => [
     uniqueIndex('mails_key').on(mail.key),
+    index('mails_shop_counted').on(mail.shopId, mail.countedAt).where(sql`counted_at is not null`),
+    index('mails_recipient_counted').on(mail.recipient, mail.countedAt).where(sql`counted_at is not null`),
+    index('mails_cause_counted').on(mail.cause, mail.countedAt).where(sql`counted_at is not null and cause is not null`),
+    index('mails_counted').on(mail.countedAt).where(sql`recipient is not null`),
+    index('mails_dropped').on(mail.shopId, mail.updatedAt).where(sql`status = 'DROPPED'`),
     index('mails_lane').on(mail.lane, mail.nextAt).where(sql`status = 'PENDING'`),
     index('mails_due').on(mail.nextAt).where(sql`status = 'PENDING'`),
     index('mails_expiry').on(mail.expiresAt).where(sql`status = 'PENDING'`),

@@ -1,6 +1,6 @@
 /** How mails leave. */
 import { isSender } from '../lib/mail-address.ts'
-import { secret, setting } from './kinds.ts'
+import { boolean, integer, secret, setting } from './kinds.ts'
 
 /** Whether a part of a URL can be read: of one that cannot, every mail would fail. */
 function isEncoded(text: string): boolean {
@@ -11,6 +11,9 @@ function isEncoded(text: string): boolean {
     return false
   }
 }
+
+const quota = <Field extends string>(field: Field, byDefault: string, meaning: string) =>
+  setting(field, 'integer', byDefault, meaning, integer(1, 10_000_000))
 
 export const mail = {
   SMTP_URL: secret(
@@ -40,4 +43,25 @@ export const mail = {
       return text
     },
   ),
+  MAIL_TEST_SHOPS: setting(
+    'mailTestShops',
+    'boolean',
+    'false',
+    'Whether shops in test mode may send mail to anybody; otherwise only to their own staff',
+    boolean,
+  ),
+  MAIL_PER_SHOP_HOUR: quota('mailPerShopHour', '2000', 'Mails of a shop within an hour; more wait'),
+  MAIL_PER_SHOP_DAY: quota('mailPerShopDay', '20000', 'Mails of a shop within 24 hours; more wait'),
+  MAIL_PER_RECIPIENT_HOUR: quota(
+    'mailPerRecipientHour',
+    '20',
+    'Mails to one address within an hour, of all shops together; more wait, or are refused if somebody asked for them',
+  ),
+  MAIL_PER_RECIPIENT_DAY: quota('mailPerRecipientDay', '60', 'Mails to one address within 24 hours'),
+  MAIL_PER_ADDRESS_HOUR: quota(
+    'mailPerAddressHour',
+    '20',
+    'Mails that one network address (an IPv6 /64) may ask for within an hour: new passwords, proofs of an address, invitations; more are refused',
+  ),
+  MAIL_PER_ADDRESS_DAY: quota('mailPerAddressDay', '100', 'Mails that one network address may ask for within 24 hours'),
 } as const

@@ -174,6 +174,21 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['souk', 'shop@', 'The Souk <shop>', 'a@b.example\nBcc: c@d.example', 'A\u202eB <a@b.example>', 'a@b.example, c@d.example'],
   },
+  MAIL_TEST_SHOPS: {
+    field: 'mailTestShops',
+    byDefault: false,
+    good: [
+      ['true', true],
+      ['0', false],
+    ],
+    bad: ['maybe', '2'],
+  },
+  MAIL_PER_SHOP_HOUR: { field: 'mailPerShopHour', byDefault: 2000, good: [['1', 1]], bad: ['0', 'many', '10000001'] },
+  MAIL_PER_SHOP_DAY: { field: 'mailPerShopDay', byDefault: 20000, good: [['1', 1]], bad: ['0', 'many', '10000001'] },
+  MAIL_PER_RECIPIENT_HOUR: { field: 'mailPerRecipientHour', byDefault: 20, good: [['1', 1]], bad: ['0', 'many', '10000001'] },
+  MAIL_PER_RECIPIENT_DAY: { field: 'mailPerRecipientDay', byDefault: 60, good: [['1', 1]], bad: ['0', 'many', '10000001'] },
+  MAIL_PER_ADDRESS_HOUR: { field: 'mailPerAddressHour', byDefault: 20, good: [['1', 1]], bad: ['0', 'many', '10000001'] },
+  MAIL_PER_ADDRESS_DAY: { field: 'mailPerAddressDay', byDefault: 100, good: [['1', 1]], bad: ['0', 'many', '10000001'] },
   FX_RATES_URL: {
     field: 'fxRatesUrl',
     byDefault: undefined,

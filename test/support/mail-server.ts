@@ -14,6 +14,15 @@ export type MailServerOptions = Partial<SMTPServerOptions> & {
   readonly onMail?: (mail: Received) => Promise<void> | void
 }
 
+/** Shops under test are in test mode, and mail many strangers. */
+const unlimited = {
+  MAIL_TEST_SHOPS: 'true',
+  MAIL_PER_RECIPIENT_HOUR: '100000',
+  MAIL_PER_RECIPIENT_DAY: '100000',
+  MAIL_PER_ADDRESS_HOUR: '100000',
+  MAIL_PER_ADDRESS_DAY: '100000',
+}
+
 export async function mailServer({ onMail, ...options }: MailServerOptions = {}) {
   const received: Received[] = []
   const errors: unknown[] = []
@@ -64,7 +73,12 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
     port,
     url: `smtp://127.0.0.1:${port}`,
     /** For the settings of an app. */
-    settings: { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Souk <shop@souk.example>', PUBLIC_URL: 'https://souk.example' },
+    settings: {
+      ...unlimited,
+      SMTP_URL: `smtp://127.0.0.1:${port}`,
+      MAIL_FROM: 'Souk <shop@souk.example>',
+      PUBLIC_URL: 'https://souk.example',
+    },
     received,
     errors,
     connections: () => connections,
@@ -98,7 +112,7 @@ export async function rawMailServer(talk: (socket: Socket) => void) {
   const { port } = server.address() as AddressInfo
   return {
     url: `smtp://127.0.0.1:${port}`,
-    settings: { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'shop@souk.example', PUBLIC_URL: 'https://souk.example' },
+    settings: { ...unlimited, SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'shop@souk.example', PUBLIC_URL: 'https://souk.example' },
     [Symbol.dispose]() {
       for (const socket of open) socket.destroy()
       server.close()

@@ -50,7 +50,14 @@ export async function sendVerification(deps: CustomerAccountDeps, { shopId, acto
   await deps.db.write(async (tx) => {
     const { id: subjectId, email } = (await customerWithin(tx, deps, customer.id)) ?? customer
     const token = await issueToken(tx, deps, { purpose: 'EMAIL_VERIFY', subjectId, shopId, email })
-    await queueMail(tx, deps, { key: `email-verify:${deps.newId('mail')}`, shopId, to: email, template: 'email-verify', data: { token } })
+    await queueMail(tx, deps, {
+      key: `email-verify:${deps.newId('mail')}`,
+      shopId,
+      to: email,
+      template: 'email-verify',
+      data: { token },
+      cause: limitKey,
+    })
   })
 }
 

@@ -51,7 +51,8 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps & PasswordRese
         const { email, password, name = '' } = body
         const customer = await signUpCustomer(deps, { shopId: shop.id, email, password, name }, deps.callerOf(request)).catch(
           async (error: unknown) => {
-            if (error instanceof AppError && error.code === 'CONFLICT') await offerClaim(deps, { shopId: shop.id, email })
+            if (error instanceof AppError && error.code === 'CONFLICT')
+              await offerClaim(deps, { shopId: shop.id, email }, deps.callerOf(request))
             throw error
           },
         )

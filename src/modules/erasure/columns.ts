@@ -91,8 +91,9 @@ export const columnsOf = {
   listing_anchors: { kept: 'shop_id sort key documents' },
   listing_changes: { kept: 'id shop_id newest_key title_key price_key documents' },
   mails: {
-    erased: 'sealed',
-    kept: 'id key shop_id lane template language status attempts next_at expires_at last_error created_at updated_at',
+    // `recipient` and `cause` are hashes, for quotas: for a day.
+    erased: 'sealed recipient',
+    kept: 'id key shop_id lane template language status attempts next_at expires_at last_error created_at updated_at cause counted_at',
   },
   // Ids, numbers, states and amounts, for an hour.
   live_events: { kept: 'id shop_id name data at' },

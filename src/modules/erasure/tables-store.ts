@@ -139,7 +139,7 @@ export const erasers = {
     const drop = async (ids: string[]) => {
       await tx
         .update(mails)
-        .set({ status: 'DROPPED', sealed: null, lastError: null, nextAt: now, updatedAt: now })
+        .set({ status: 'DROPPED', sealed: null, recipient: null, lastError: null, nextAt: now, updatedAt: now })
         .where(and(inArray(mails.id, ids), eq(mails.status, 'PENDING')))
     }
     await eachPart(mailIds, drop)

@@ -10,6 +10,7 @@ import type { MailBaseDeps } from './base.ts'
 import { wordsOf } from './catalog.ts'
 import { isMailLanguage, type Mail, type MailContent, type MailLanguage, type MailTemplate, type ShopMail } from './domain.ts'
 import { type Look, plainLook } from './layout.ts'
+import { senderNameOf } from './sender-name.ts'
 import { mailStore as store } from './store.ts'
 import { type Links, rendered } from './templates.ts'
 
@@ -65,6 +66,16 @@ export function lookOf(deps: Pick<Deps, 'config' | 'life'>, sender: Sender, lang
 const instanceName = (deps: Pick<Deps, 'config' | 'life'>): string =>
   senderOf(deps.config.mailFrom ?? '')?.name ?? new URL(ownUrl(deps)).hostname
 
+/** Whom a shop's mails are from, as mail programs show it. */
+export const shopSenderName = (
+  deps: Pick<Deps, 'config' | 'life'>,
+  { title, name }: Pick<Shop, 'title' | 'name'>,
+  senderName?: string | null,
+): string => senderNameOf(plainText(senderName ?? title, nameMax), name, instanceNames(deps))
+
+/** What the instance itself is called: no shop may be called so. */
+export const instanceNames = (deps: Pick<Deps, 'config' | 'life'>): string[] => [instanceName(deps), new URL(ownUrl(deps)).hostname]
+
 /** The look of a shop by its id; of the instance, where there is none. */
 export async function lookOfShop(deps: ShopDeps, shopId: string | null, language?: string | null): Promise<{ look: Look; sender: Sender }> {
   const sender = shopId === null ? undefined : await senderOfShop(deps, shopId)
@@ -90,7 +101,7 @@ export async function made(
   return {
     // Of the row, so that it is the same however often it is sent.
     messageId: `${mail.id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`,
-    from: { name: sender ? plainText(sender.settings?.senderName ?? sender.shop.title, nameMax) : from.name, address: from.address },
+    from: { name: sender ? shopSenderName(deps, sender.shop, sender.settings?.senderName) : from.name, address: from.address },
     to: storedMailAddress(to),
     replyTo: replyTo !== undefined && isMailAddress(replyTo) ? storedMailAddress(replyTo) : undefined,
     language: look.words.language,

@@ -9,7 +9,7 @@ import { type QueueFigures, mailStore as store } from './store.ts'
 export const mailFigures = ({ db, mailFigures: kept }: Pick<Deps, 'db'> & Pick<MailDeps, 'mailFigures'>): Promise<QueueFigures> =>
   kept.fresh(() => store.queue(db.read))
 
-const results = ['sent', 'failed', 'dead', 'nobody', 'dropped'] as const
+const results = ['sent', 'failed', 'dead', 'nobody', 'dropped', 'refused', 'delayed'] as const
 
 /** @param figures undefined: they are not known now, and what this process counts by itself is told alone */
 export function mailMetrics({ mailCounts, mailHealth, mailServer, clock }: MailDeps, figures: QueueFigures | undefined): string[] {
@@ -18,7 +18,7 @@ export function mailMetrics({ mailCounts, mailHealth, mailServer, clock }: MailD
   return [
     ...labelled(
       'souk_mails_total',
-      'What became of mails in this process: sent, failed (tried again), dead (given up), nobody (nobody was to get it), or dropped (there is no mail server).',
+      'What became of mails in this process: sent, failed (tried again), dead (given up), nobody (nobody was to get it), dropped (there is no mail server), refused (not allowed, or over a quota), or delayed (over a quota).',
       results.map((result) => ({ labels: { result }, value: counts.get(result) ?? 0 })),
       'counter',
     ),

@@ -1,5 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
-import { storedMailAddress } from '../../lib/mail-address.ts'
+import { normalMailAddress, storedMailAddress } from '../../lib/mail-address.ts'
+import { sha256 } from '../../lib/seal.ts'
 import { isErasedEmail } from '../erasure/domain.ts'
 import type { MailBaseDeps } from './base.ts'
 import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
@@ -16,6 +17,8 @@ export type NewMail<Template extends MailTemplate = MailTemplate> = {
   data: MailData[Template]
   /** Not to be sent before so many milliseconds have passed. */
   afterMs?: number
+  /** The network address (a limit key) that asked for it, of somebody who is not of the shop. */
+  cause?: string | undefined
   /** Without one, the shop's. */
   language?: MailLanguage | undefined
 }
@@ -31,7 +34,7 @@ export const sendsMail = ({ config }: Pick<MailBaseDeps, 'config'>): boolean => 
 export async function queueMail<Template extends MailTemplate>(
   tx: Writer,
   deps: Pick<MailBaseDeps, 'clock' | 'newId' | 'keyring' | 'config' | 'mailCounts'>,
-  { key, shopId, to, template, data, language, afterMs = 0 }: NewMail<Template>,
+  { key, shopId, to, template, data, language, cause, afterMs = 0 }: NewMail<Template>,
 ): Promise<void> {
   const { clock, newId, keyring, mailCounts } = deps
   if (isErasedEmail(to)) return
@@ -56,5 +59,12 @@ export async function queueMail<Template extends MailTemplate>(
     lastError: null,
     createdAt: now,
     updatedAt: now,
+    recipient: recipientOf(to),
+    cause: cause === undefined ? null : hashOf(`cause ${cause}`),
+    countedAt: null,
   })
 }
+
+/** What quotas of a recipient count by: no address is kept. */
+export const recipientOf = (to: string): string => hashOf(`recipient ${normalMailAddress(to)}`)
+const hashOf = (text: string): string => sha256(`mail ${text}`).slice(0, 32)

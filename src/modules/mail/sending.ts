@@ -6,6 +6,7 @@ import { chanceOf } from '../../lib/chance.ts'
 import type { MailBaseDeps, MailHealth, Preparer } from './base.ts'
 import { afterAttempt, type Mail, type MailContent, mailSeal, type Outcome, placesMax, serverFailed, withRoom } from './domain.ts'
 import { made } from './making.ts'
+import { claimAllowed } from './quotas.ts'
 import { type Due, mailStore as store } from './store.ts'
 
 export type Mails = {
@@ -50,10 +51,9 @@ export function createMails(deps: MailBaseDeps): Mails {
       const fromTheStart = lastLane === ''
       const found = await store.lanes(db.read, { now: clock.now(), after: lastLane, limit: lanesAtOnce })
       const chosen = withRoom(found, [...underWay.values()])
-      for (const mail of await claim(chosen)) {
-        begun = true
-        begin(mail)
-      }
+      const { claimed, held } = await claim(chosen)
+      begun ||= claimed.length + held > 0
+      for (const mail of claimed) begin(mail)
       const isFull = underWay.size >= placesMax
       lastLane = (isFull ? chosen.at(-1) : found.length < lanesAtOnce ? undefined : found.at(-1))?.lane ?? ''
       if (lastLane !== '') continue
@@ -63,11 +63,10 @@ export function createMails(deps: MailBaseDeps): Mails {
     }
   }
 
-  async function claim(chosen: readonly Due[]): Promise<Mail[]> {
-    if (chosen.length === 0) return []
-    const now = clock.now()
+  async function claim(chosen: readonly Due[]): Promise<{ claimed: Mail[]; held: number }> {
+    if (chosen.length === 0) return { claimed: [], held: 0 }
     const ids = chosen.map(({ mailId }) => mailId)
-    return db.write((tx) => store.claim(tx, ids, now, now + mailLimits.attemptMs + leaseSpareMs), locking)
+    return db.write((tx) => claimAllowed(tx, deps, ids, clock.now() + mailLimits.attemptMs + leaseSpareMs), locking)
   }
 
   function begin(mail: Mail): void {

@@ -1,4 +1,5 @@
 import type { Change } from '../../core/change.ts'
+import { AppError } from '../../core/errors.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { senderOf, storedMailAddress } from '../../lib/mail-address.ts'
 import { differenceOf } from '../audit/domain.ts'
@@ -9,9 +10,11 @@ import { readShop } from '../shop/index.ts'
 import type { MailBaseDeps } from './base.ts'
 import { isMailLanguage, type MailLanguage, type MailTemplate, type ShopMail } from './domain.ts'
 import { plainLook } from './layout.ts'
-import { linksOf, lookOf } from './making.ts'
+import { instanceNames, linksOf, lookOf, shopSenderName } from './making.ts'
 import { sendsMail } from './queueing.ts'
+import { shopUsage } from './quotas.ts'
 import { sampleData } from './samples.ts'
+import { isReservedName } from './sender-name.ts'
 import { mailStore as store } from './store.ts'
 import { rendered } from './templates.ts'
 
@@ -34,18 +37,20 @@ const viewOf = (
   deps: MailBaseDeps,
   shop: Readonly<Shop>,
   { senderName, replyTo, accentColour, backgroundColour, language, version }: ShopMail,
+  limits: Awaited<ReturnType<typeof shopUsage>>,
 ) => ({
   senderName,
   replyTo,
   colours: { accent: accentColour, background: backgroundColour },
   language: isMailLanguage(language) ? language : ('en' as const),
   effective: {
-    senderName: senderName ?? shop.title,
+    senderName: shopSenderName(deps, shop, senderName),
     address: senderOf(deps.config.mailFrom ?? '')?.address ?? null,
     replyTo: replyTo ?? shop.contact.email ?? null,
     colours: { accent: accentColour ?? plainLook.accent, background: backgroundColour ?? plainLook.background },
   },
   sending: sendsMail(deps),
+  limits,
   version,
 })
 export type MailSettingsView = ReturnType<typeof viewOf>
@@ -53,15 +58,17 @@ export type MailSettingsView = ReturnType<typeof viewOf>
 /** @throws AppError NOT_FOUND */
 export async function mailSettings(deps: MailBaseDeps, shopId: string): Promise<MailSettingsView> {
   const [shop, row] = await Promise.all([readShop(deps, shopId), store.settings(deps.db.read, shopId)])
-  return viewOf(deps, shop, row ?? untouched(shopId))
+  return viewOf(deps, shop, row ?? untouched(shopId), await shopUsage(deps, shop))
 }
 
 /**
  * Replaces what a shop says of its mails.
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED
+ * @throws AppError INVALID for a sender name that could pass for a processor's or the instance's; NOT_FOUND, PRECONDITION_FAILED
  */
 export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: MailSettings): Promise<MailSettingsView> {
   const shopId = by.shop.id
+  if (settings.senderName !== null && isReservedName(settings.senderName, instanceNames(deps)))
+    throw new AppError('INVALID', 'senderName (body): must not look like the name of a payment processor, a card network or this instance')
   const shop = await readShop(deps, shopId)
   const row = await audited(deps, by, { action: 'shop.mail_set', subject: shopId }, async (tx, tell) => {
     const found = await store.settings(tx, shopId)
@@ -73,7 +80,7 @@ export async function setMailSettings(deps: MailBaseDeps, by: Change, settings: 
     tell(differenceOf(before, after, ['accentColour', 'backgroundColour', 'language']))
     return kept
   })
-  return viewOf(deps, shop, row)
+  return viewOf(deps, shop, row, await shopUsage(deps, shop))
 }
 
 /** A mail as the shop's would look, about an order that there is not. @throws AppError NOT_FOUND */

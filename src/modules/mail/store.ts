@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, rowsOf } from '../../../db/prepared.ts'
+import { holdNames, insertOf, lockedRowsIn, rowsOf } from '../../../db/prepared.ts'
 import { mails, shopMail } from '../../../db/schema/mail.ts'
+import { normalMailAddress } from '../../lib/mail-address.ts'
 import type { Mail, ShopMail } from './domain.ts'
 
 /** How many wait, since when the first of those has been due, how old the oldest is. */
@@ -9,7 +10,12 @@ export type QueueFigures = { readonly waiting: number; readonly dueAt: number | 
 /** A lane with something due, and the mail of it that has been due longest. */
 export type Due = { readonly lane: string; readonly mailId: string }
 
+/** What mails are counted by. */
+export type CountedBy = 'shop' | 'recipient' | 'cause'
+const countedColumns: Readonly<Record<CountedBy, string>> = { shop: 'shop_id', recipient: 'recipient', cause: 'cause' }
+
 const insert = insertOf(mails, 'leave')
+const lockedMails = lockedRowsIn(mails, 'id')
 const settingsOf = rowsOf(shopMail, ['shopId'])
 type Selects = Pick<Reader, 'select'>
 
@@ -49,8 +55,78 @@ export const mailStore = {
           select name as lane, mail_id as "mailId" from due where mail_id is not null order by name limit ${limit}`,
     )
   },
+  /** Of these, the mails that are due, oldest first, locked. */
+  async due(tx: Writer, ids: readonly string[], now: number): Promise<Mail[]> {
+    if (ids.length === 0) return []
+    const found = await lockedMails(tx, ids)
+    return found.filter(({ status, nextAt, expiresAt }) => status === 'PENDING' && nextAt <= now && expiresAt > now)
+  },
+  /** Has processes that count the same thing do so one after the other, until the end of the write. */
+  hold: (tx: Writer, names: readonly string[]): void => holdNames(tx, names),
+  /** Counts a mail towards its quotas. */
+  async count(tx: Writer, id: string, now: number): Promise<void> {
+    await tx.update(mails).set({ countedAt: now }).where(eq(mails.id, id))
+  },
+  /** How many mails were counted since a moment, `most` at most, and when the oldest of these was. */
+  async counted(
+    from: Pick<Reader, 'rows'>,
+    by: CountedBy,
+    value: string,
+    since: number,
+    most: number,
+  ): Promise<{ count: number; oldestAt: number | undefined }> {
+    const column = countedColumns[by]
+    const [row] = await from.rows<{ count: number | string; oldest: number | string | null }>(
+      sql`select count(*) as count, min(at) as oldest from
+          (select counted_at as at from mails where ${sql.raw(column)} = ${value} and counted_at > ${since} order by counted_at desc limit ${most}) newest`,
+    )
+    return { count: Number(row?.count ?? 0), oldestAt: known(row?.oldest) }
+  },
+  /** How a shop stands, and whether an address is one of its people, or was invited to be. */
+  async sender(
+    from: Pick<Reader, 'rows'>,
+    shopId: string,
+    to: string,
+  ): Promise<{ status: string; mode: string; isStaff: boolean; isInvited: boolean } | undefined> {
+    const email = normalMailAddress(to)
+    const [row] = await from.rows<{ status: string; mode: string; joined: number; invited: number }>(
+      sql`select status, mode,
+            case when exists (select 1 from staff m join users u on u.id = m.user_id where m.shop_id = s.id and u.email = ${email}) then 1 else 0 end as joined,
+            case when exists (select 1 from staff m where m.shop_id = s.id and m.email = ${email}) then 1 else 0 end as invited
+          from shops s where s.id = ${shopId}`,
+    )
+    return row && { status: row.status, mode: row.mode, isStaff: Number(row.joined) === 1, isInvited: Number(row.invited) === 1 }
+  },
+  /** Ends a mail that may not be sent. */
+  async refuse(tx: Writer, id: string, lastError: string, now: number): Promise<number> {
+    await tx
+      .update(mails)
+      .set({ status: 'DROPPED', sealed: null, recipient: null, cause: null, lastError, nextAt: now, updatedAt: now })
+      .where(eq(mails.id, id))
+    return 1
+  },
+  /** Has a mail wait, or with it all of its lane that is due and was not counted; how many it was. */
+  async delay(
+    tx: Writer,
+    { id, lane }: Pick<Mail, 'id' | 'lane'>,
+    { why, until, now, lane: all }: { why: string; until: number; now: number; lane: boolean },
+  ): Promise<number> {
+    const which = all ? and(pending, eq(mails.lane, lane), lte(mails.nextAt, now), isNull(mails.countedAt)) : eq(mails.id, id)
+    const rows = await tx.update(mails).set({ nextAt: until, lastError: why, updatedAt: now }).where(which).returning({ id: mails.id })
+    return rows.length
+  },
+  /** Of a shop's mails, how many wait for its quota, and how many were refused since a moment: 1,000 at most of each. */
+  async held(from: Pick<Reader, 'rows'>, shopId: string, since: number): Promise<{ delayed: number; refusedLastDay: number }> {
+    const [row] = await from.rows<{ delayed: number | string; refused: number | string }>(
+      sql`select
+            (select count(*) from (select 1 as one from mails where status = 'PENDING' and lane in (${`${shopId}/told`}, ${`${shopId}/awaited`}) and last_error like 'over the quota%' limit 1000) d) as delayed,
+            (select count(*) from (select 1 as one from mails where status = 'DROPPED' and shop_id = ${shopId} and updated_at > ${since} and last_error is not null limit 1000) r) as refused`,
+    )
+    return { delayed: Number(row?.delayed ?? 0), refusedLastDay: Number(row?.refused ?? 0) }
+  },
   /** Takes due mails for an attempt, until a moment; those that another process was faster with are not returned. */
   async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<Mail[]> {
+    if (ids.length === 0) return []
     return tx
       .update(mails)
       .set({ nextAt: until, attempts: sql`${mails.attempts} + 1`, updatedAt: now })
@@ -77,7 +153,7 @@ export const mailStore = {
     const some = tx.select({ id: mails.id }).from(mails).where(isOver).limit(limit)
     const rows = await tx
       .update(mails)
-      .set({ ...end, sealed: null, updatedAt: now })
+      .set({ ...end, sealed: null, recipient: null, cause: null, updatedAt: now })
       .where(and(inArray(mails.id, some), isOver))
       .returning({ id: mails.id })
     return rows.length
@@ -102,6 +178,16 @@ export const mailStore = {
       ),
     ])
     return { byStatus, errors }
+  },
+  /** Forgets of some mails, counted before a moment, who got them and who asked; how many it was. */
+  async forgetCounted(tx: Writer, before: number, limit: number): Promise<number> {
+    const some = tx
+      .select({ id: mails.id })
+      .from(mails)
+      .where(and(sql`${mails.recipient} is not null`, lte(mails.countedAt, before)))
+      .limit(limit)
+    const rows = await tx.update(mails).set({ recipient: null, cause: null }).where(inArray(mails.id, some)).returning({ id: mails.id })
+    return rows.length
   },
   /** Removes some older than that id that are over; how many it was. */
   async removeOld(tx: Writer, before: string, limit: number): Promise<number> {

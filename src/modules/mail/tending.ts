@@ -1,4 +1,5 @@
 import { inBatches } from '../../lib/batches.ts'
+import { dayMs } from '../../lib/day.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import type { MailBaseDeps } from './base.ts'
 import { keptMs, laneOf, mailSeal } from './domain.ts'
@@ -9,10 +10,11 @@ import { mailStore as store } from './store.ts'
 const forgottenAtOnce = 500
 const verifyMs = 20_000
 
-/** Ends what waited for too long, and forgets what was over a month ago. */
+/** Ends what waited for too long, forgets after a day what quotas count by, and after a month what is over. */
 export async function forgetMails(deps: MailBaseDeps): Promise<void> {
   await giveUpExpired(deps)
   const before = idBoundary('mail', deps.clock.now() - keptMs)
+  await inBatches(forgottenAtOnce, () => deps.db.write((tx) => store.forgetCounted(tx, deps.clock.now() - dayMs, forgottenAtOnce)))
   await inBatches(forgottenAtOnce, () => deps.db.write((tx) => store.removeOld(tx, before, forgottenAtOnce)))
 }
 

@@ -36,18 +36,24 @@ export async function askForReset(
   const account = shopId === null ? userAccount(email) : customerAccount(shopId, email)
   if (!(await isOneMore(deps, account))) return
   const key = `password-reset:${deps.newId('mail')}`
-  await deps.db.write((tx) => queueMail(tx, deps, { key, shopId, to: email, template: 'password-reset', data: {} }))
+  await deps.db.write((tx) => queueMail(tx, deps, { key, shopId, to: email, template: 'password-reset', data: {}, cause: limitKey }))
 }
 
 /**
  * Offers an account that the shop made, and that has no password, to whoever has its e-mail address, because somebody wanted to sign up with it:
  * by mail alone, so that nobody else gets it. Nothing where there is no such account; of one, as often as a new password can be asked for.
  */
-export async function offerClaim(deps: Deps, { email, shopId }: { email: string; shopId: string }): Promise<void> {
+export async function offerClaim(
+  deps: Deps,
+  { email, shopId }: { email: string; shopId: string },
+  { limitKey }: Pick<Caller, 'limitKey'>,
+): Promise<void> {
   const customer = await customerWithEmail(deps, { id: shopId }, email)
   if (!customer || customer.passwordHash !== null || !(await isOneMore(deps, customerAccount(shopId, email)))) return
   const key = `account-claim:${deps.newId('mail')}`
-  await deps.db.write((tx) => queueMail(tx, deps, { key, shopId, to: customer.email, template: 'account-claim', data: {} }))
+  await deps.db.write((tx) =>
+    queueMail(tx, deps, { key, shopId, to: customer.email, template: 'account-claim', data: {}, cause: limitKey }),
+  )
 }
 
 /** Counts a mail for a new password to an account; whether it may be sent. */

@@ -4,6 +4,7 @@ import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { StaffRole } from '../../core/roles.ts'
+import { limitKeyOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { PageAction } from '../account-page/index.ts'
 import { audit, audited } from '../audit/index.ts'
@@ -58,7 +59,7 @@ export async function inviteStaff(
     const token = await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email })
     const key = `invitation:${member.id}:${member.version}`
     const data = { token, role, invitedBy: inviter.name ?? undefined }
-    if (!byLink) await queueMail(tx, deps, { key, shopId, to: email, template: 'invitation', data })
+    if (!byLink) await queueMail(tx, deps, { key, shopId, to: email, template: 'invitation', data, cause: limitKeyOf(by.actor.address) })
     const entry = { actor: by.actor, action: 'staff.invited', subject: member.id, shopId }
     await audit(tx, deps, { ...entry, ...memberDifference(before, member) })
     return { ...view({ ...member, address: email }), ...(byLink ? { inviteUrl: mailPageOf(deps, shop, 'invitation', token) } : {}) }

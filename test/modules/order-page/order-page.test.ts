@@ -185,7 +185,7 @@ describe('mails about an order', () => {
     expect(server.received.length).toBe(3)
     const by = (text: string) => server.received.find((mail) => mail.text.includes(text))
     const sale = by('شكرًا لطلبك')
-    expect(sale?.headers.get('from')).toBe('The Tea House <shop@souk.example>')
+    expect(sale?.headers.get('from')).toBe('"The Tea House (shop-1)" <shop@souk.example>')
     expect(sale?.headers.get('reply-to')).toBe('tea@example.com')
     expect(sale?.to).toEqual(['ann@example.com'])
     expect(sale?.html).toContain('dir="rtl"')
@@ -218,7 +218,7 @@ describe('mails about an order', () => {
     const [mail] = server.received
     expect(mail?.to).toEqual(['ann@example.com'])
     expect(mail?.headers.has('bcc')).toBe(false)
-    expect(mail?.headers.get('from')).toBe('"Shop Bcc: evil@example.com <i>" <shop@souk.example>')
+    expect(mail?.headers.get('from')).toBe('"Shop Bcc: evil@example.com <i> (shop-1)" <shop@souk.example>')
     expect(mail?.html).not.toMatch(/<img src=x|<i>|\u202e/)
     expect(mail?.html).toContain('&lt;/td&gt;&lt;img src=x')
   })

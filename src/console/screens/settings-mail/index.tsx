@@ -29,6 +29,7 @@ export default function Mail() {
         {(held) => (
           <>
             {!held.data.sending && <Note tone="warn">{w('off')}</Note>}
+            <Limits of={held.data} />
             <Settings held={held} resource={settings} />
             <MailPreview version={held.etag} usual={held.data.language} />
           </>
@@ -37,6 +38,16 @@ export default function Mail() {
     </Page>
   )
 }
+
+/** To whom the shop's mails go, and which did not leave. */
+const Limits = ({ of: { sending, limits } }: { of: Settings }) =>
+  sending ? (
+    <>
+      {limits.onlyStaff && <Note tone="warn">{w('onlyStaff')}</Note>}
+      {limits.delayed > 0 && <Note tone="warn">{w('delayed', { n: limits.delayed, hour: limits.perHour, day: limits.perDay })}</Note>}
+      {limits.refusedLastDay > 0 && <Note tone="warn">{w('refused', { n: limits.refusedLastDay })}</Note>}
+    </>
+  ) : null
 
 /** What is typed, by the names of the fields. */
 const shown = (of: MailTexts): readonly (readonly [string, string])[] => [

@@ -1,0 +1,210 @@
+/** How much mail leaves, and to whom: by shop, by recipient and by the network address that asked for it. */
+import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { shops } from '../../../db/schema/shop.ts'
+import { forgetMails } from '../../../src/modules/mail/index.ts'
+import { isReservedName, senderNameOf } from '../../../src/modules/mail/sender-name.ts'
+import { createMails } from '../../../src/modules/mail/sending.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { mailServer } from '../../support/mail-server.ts'
+import { mailRows, queue, sendMails } from '../../support/mails.ts'
+import { ok, sellingIn } from '../../support/selling.ts'
+
+const hourMs = 3_600_000
+/** A mail that nobody asked for. */
+const about = (app: TestApp, shopId: string | null, key: string, to = `${key}@example.com`) =>
+  queue(app, 'account-changed', { what: 'password' }, { key, to, shopId })
+const live = (app: TestApp, id: string) => app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, id)))
+const whys = async (app: TestApp) => (await mailRows(app)).map(({ status, lastError }) => `${status} ${lastError}`)
+
+describe('mail of a shop', () => {
+  test('is delayed once its quota is used up, and leaves as the quota is free again; other shops go on', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5', MAIL_PER_SHOP_DAY: '8' })
+    const [busy, other] = [await app.merchant(), await app.merchant()]
+    for (let nth = 0; nth < 12; nth++) await about(app, busy.shop.id, `busy-${nth}`)
+    await about(app, other.shop.id, 'other')
+    await sendMails(app)
+    expect(server.received).toHaveLength(6)
+    expect((await whys(app)).filter((one) => one === 'PENDING over the quota of the shop')).toHaveLength(7)
+    const seen = async () => ok(await app.call('GET', '/shops/v2/mail', { token: busy.token })).body.limits
+    expect(await seen()).toEqual({
+      perHour: 5,
+      perDay: 8,
+      sentLastHour: 5,
+      sentLastDay: 5,
+      delayed: 7,
+      refusedLastDay: 0,
+      onlyStaff: false,
+    })
+    app.clock.advance(hourMs + 1)
+    await sendMails(app)
+    expect(server.received).toHaveLength(9)
+    app.clock.advance(hourMs + 1)
+    await sendMails(app)
+    expect(server.received).toHaveLength(9)
+    app.clock.advance(22 * hourMs)
+    await sendMails(app)
+    app.clock.advance(hourMs)
+    await sendMails(app)
+    expect(server.received).toHaveLength(13)
+    expect(app.logged.filter(({ event }) => event === 'mail.delayed').length).toBeGreaterThan(0)
+    expect((await whys(app)).filter((one) => !one.startsWith('SENT'))).toEqual([])
+  })
+
+  test('is counted once by several processes and over a restart', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, MAIL_PER_SHOP_HOUR: '5' })
+    const { shop } = await app.merchant()
+    for (let nth = 0; nth < 20; nth++) await about(app, shop.id, `key-${nth}`)
+    const processes = [app.deps.mails, createMails(app.deps), createMails(app.deps)]
+    await Promise.all(processes.map((one) => one.run()))
+    await Promise.all(processes.map((one) => one.idle()))
+    await createMails(app.deps).run()
+    await sendMails(app)
+    expect(server.received).toHaveLength(5)
+    app.clock.advance(24 * hourMs)
+    await forgetMails(app.deps)
+    expect((await mailRows(app)).filter(({ status }) => status === 'SENT').map(({ recipient }) => recipient)).toEqual(Array(5).fill(null))
+  })
+
+  test('does not leave while the shop is suspended', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const { shop } = await app.merchant()
+    await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, shop.id)))
+    await about(app, shop.id, 'suspended')
+    await about(app, null, 'instance')
+    await sendMails(app)
+    expect(server.received.map(({ to }) => to)).toEqual([['instance@example.com']])
+    expect((await mailRows(app)).find(({ key }) => key === 'suspended')).toMatchObject({
+      status: 'DROPPED',
+      sealed: null,
+      lastError: 'the shop is suspended',
+    })
+  })
+
+  test('goes to its own staff only while it is in test mode, unless the operator allows more', async () => {
+    await using server = await mailServer()
+    await using app = await testApp({ ...server.settings, MAIL_TEST_SHOPS: 'false' })
+    const shop = await sellingIn(app)
+    const owner = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant.email as string
+    await shop.bought({ email: 'stranger@example.com' })
+    await shop.bought({ email: owner.toUpperCase() })
+    ok(await app.call('POST', '/shops/v2/staff', { token: shop.token, body: { email: 'invited@example.com', role: 'MANAGER' } }))
+    await about(app, shop.shop.id, 'invited')
+    await sendMails(app)
+    expect(
+      server.received
+        .flatMap(({ to }) => to)
+        .map((to) => to.toLowerCase())
+        .sort(),
+    ).toEqual([owner, 'invited@example.com'].sort())
+    expect(server.received.find(({ to }) => to[0] === 'invited@example.com')?.text).toContain('/pages/invitation/')
+    const { limits } = ok(await app.call('GET', '/shops/v2/mail', { token: shop.token })).body
+    expect(limits).toMatchObject({ onlyStaff: true, refusedLastDay: 2 })
+    await live(app, shop.shop.id)
+    await about(app, shop.shop.id, 'customer')
+    await sendMails(app)
+    expect(server.received.at(-1)?.to).toEqual(['customer@example.com'])
+  })
+})
+
+test('one mailbox gets so many mails of all shops and no more: those about orders are delayed, those that somebody asked for are refused', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
+  const [one, two] = [await app.merchant(), await app.merchant()]
+  for (const [nth, { shop }] of [one, two, one, two, one].entries())
+    await about(app, shop.id, `key-${nth}`, nth % 2 ? 'Ann@example.com' : 'ann@Example.com')
+  await sendMails(app)
+  await queue(app, 'test', {}, { key: 'asked', to: 'ann@example.com' })
+  await queue(app, 'test', {}, { key: 'bob', to: 'bob@example.com' })
+  await sendMails(app)
+  expect(server.received).toHaveLength(4)
+  expect((await whys(app)).filter((why) => why.includes('over'))).toEqual([
+    'PENDING over the quota of the recipient',
+    'PENDING over the quota of the recipient',
+    'DROPPED over the quota of the recipient',
+  ])
+  app.clock.advance(hourMs + 60_000)
+  await sendMails(app)
+  expect(server.received).toHaveLength(6)
+})
+
+test('a network address may ask for so many mails: the answers stay the same, and what is over is logged and counted', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_ADDRESS_HOUR: '3' })
+  const shop = await sellingIn(app)
+  const forgot = async (email: string, peer: string) => {
+    ok(await shop.post('/customer', { email }))
+    return app.call('POST', '/auth/password/forgot', { body: { email, shopName: shop.shop.name }, from: peer })
+  }
+  for (let nth = 0; nth < 6; nth++) {
+    const answer = await forgot(`c${nth}@example.com`, `2001:db8:1:2::${nth + 1}`)
+    expect([answer.status, answer.body.sending]).toEqual([202, true])
+  }
+  await forgot('other@example.com', '2001:db8:1:3::1')
+  await sendMails(app)
+  expect(server.received).toHaveLength(4)
+  expect((await whys(app)).filter((why) => why === 'DROPPED over the quota of the network address')).toHaveLength(3)
+  expect(app.logged.filter(({ event }) => event === 'mail.refused')).toHaveLength(3)
+  expect(new Map(app.deps.mailCounts.all()).get('refused')).toBe(3)
+})
+
+describe('the sender of a mail', () => {
+  test('is the sender name, or the title, with the handle of the shop', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await app.merchant()
+    const { name } = shop.shop
+    ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: 'Noors Tea' } }))
+    await about(app, shop.shop.id, 'one')
+    await sendMails(app)
+    ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName: 'Noor & Ann' } }))
+    await about(app, shop.shop.id, 'two')
+    await sendMails(app)
+    expect(server.received.map(({ headers }) => headers.get('from'))).toEqual([
+      `"Noors Tea (${name})" <shop@souk.example>`,
+      `"Noor & Ann (${name})" <shop@souk.example>`,
+    ])
+  })
+
+  test('cannot look like a payment processor, a card network or the instance', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await app.merchant()
+    const refused = [
+      'Stripe',
+      'PayPal',
+      'Stripe Support',
+      'P a y P a l',
+      'PayPaI',
+      'Рауpal',
+      'ＳＴＲＩＰＥ',
+      'str\u00efpe',
+      'S-T-R-I-P-E',
+      'StripePayments',
+      'PAYPAL.',
+      'Pay\u200bPal',
+      'souk',
+      'Souk Support',
+      'Mastercard',
+      'souk.example',
+      'Checkout.com',
+    ]
+    for (const senderName of refused) {
+      const { status } = await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })
+      expect([senderName, status]).toEqual([senderName, 400])
+    }
+    for (const senderName of ['Striped Shirts', 'Tapestry House', 'Noor', 'Soukaina', 'متجر نور', 'Дэлгүүр', 'Visage', 'The Checkered Cup'])
+      expect([senderName, (await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })).status]).toEqual([
+        senderName,
+        200,
+      ])
+    expect(isReservedName('Acme Platform', ['Acme'])).toBe(true)
+    expect(senderNameOf('PayPal', 'paypal-help', [])).toBe('Shop')
+    expect(senderNameOf('PayPal', 'noors-tea', [])).toBe('noors-tea')
+    expect(senderNameOf('Noor', 'stripe', [])).toBe('Noor')
+    expect([senderNameOf('Noor', 'noors-tea', []), senderNameOf('noors-tea', 'noors-tea', [])]).toEqual(['Noor (noors-tea)', 'noors-tea'])
+  })
+})

@@ -1,23 +1,11 @@
 /** Whom a shop's mails say they are from: never a payment processor, a card network or this instance. */
 
 /** Names that no shop's mails may carry, as a whole word or as letters that stand apart. */
-const wholeWords = [
-  'stripe',
-  'tap',
-  'tappayments',
-  'checkout',
-  'checkoutcom',
-  'visa',
-  'amex',
-  'souk',
-  'square',
-  'klarna',
-  'adyen',
-  'applepay',
-  'googlepay',
-]
+const wholeWords = ['qpay', 'stripe', 'tappayments', 'checkoutcom', 'visa', 'amex', 'klarna', 'adyen', 'applepay', 'googlepay']
+/** Common words, which may not be all of a name. */
+const wholeNames = ['souk', 'tap', 'checkout', 'square']
 /** The same anywhere, also within another word. */
-const anywhere = ['paypal', 'btcpay', 'qpay', 'mastercard', 'americanexpress', 'stripepay', 'stripecom', 'worldpay', 'braintree']
+const anywhere = ['paypal', 'btcpay', 'mastercard', 'americanexpress', 'stripepay', 'stripecom', 'worldpay', 'braintree']
 
 /** Letters of other scripts and signs that look like Latin ones; i, l and 1 look alike in capitals. */
 const lookalikes: Readonly<Record<string, string>> = {
@@ -77,14 +65,42 @@ const wordsIn = (text: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '')
 
-/** Tells whether a name could pass for a payment processor, a card network or this instance. @param instance names of the instance itself */
+const plainSkeleton = (text: string): string => skeletonOf(text).replace(/[^\p{L}\p{N}]/gu, '')
+const reservedWords = new Set(wholeWords.map(plainSkeleton))
+/** Words that an operator adds to its own name: `Souk Support`. */
+const officialWords = new Set(
+  [
+    'the',
+    'team',
+    'support',
+    'help',
+    'helpdesk',
+    'service',
+    'services',
+    'security',
+    'billing',
+    'payments',
+    'accounts',
+    'account',
+    'official',
+    'admin',
+    'staff',
+    'noreply',
+  ].map(plainSkeleton),
+)
+
+/**
+ * Tells whether a name could pass for a payment processor, a card network or this instance. A processor's name may be no word of it; the
+ * instance's, often a common word, may not be all of it.
+ * @param instance names of the instance itself, besides souk
+ */
 export function isReservedName(name: string, instance: readonly string[] = []): boolean {
-  const reserved = new Set(
-    [...wholeWords, ...instance].map((one) => skeletonOf(one).replace(/[^\p{L}\p{N}]/gu, '')).filter((one) => one.length > 1),
-  )
-  const words = [wordsIn(name), wordsIn(name.toLowerCase())]
-  if (anywhere.some((one) => words.some((of) => of.join('').includes(skeletonOf(one))))) return true
-  return words.some((of) => of.some((_, from) => of.some((__, to) => to >= from && reserved.has(of.slice(from, to + 1).join('')))))
+  const own = new Set([...wholeNames, ...instance].map(plainSkeleton).filter((one) => one !== ''))
+  return [name, name.toLowerCase()].map(wordsIn).some((words) => {
+    if (anywhere.some((one) => words.join('').includes(plainSkeleton(one)))) return true
+    if (own.has(words.filter((word) => !officialWords.has(word)).join(''))) return true
+    return words.some((_, from) => words.some((__, to) => to >= from && reservedWords.has(words.slice(from, to + 1).join(''))))
+  })
 }
 
 const partMax = 100

@@ -188,6 +188,8 @@ describe('the sender of a mail', () => {
       'Pay\u200bPal',
       'souk',
       'Souk Support',
+      'Tap Payments',
+      'Checkout Support',
       'Mastercard',
       'souk.example',
       'Checkout.com',
@@ -196,12 +198,29 @@ describe('the sender of a mail', () => {
       const { status } = await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })
       expect([senderName, status]).toEqual([senderName, 400])
     }
-    for (const senderName of ['Striped Shirts', 'Tapestry House', 'Noor', 'Soukaina', 'متجر نور', 'Дэлгүүр', 'Visage', 'The Checkered Cup'])
+    for (const senderName of [
+      'Striped Shirts',
+      'Tapestry House',
+      'Noor',
+      'Soukaina',
+      'متجر نور',
+      'Дэлгүүр',
+      'Visage',
+      'The Checkered Cup',
+      'Spice Souk',
+      'Wine on Tap',
+      'Times Square Gifts',
+    ])
       expect([senderName, (await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })).status]).toEqual([
         senderName,
         200,
       ])
-    expect(isReservedName('Acme Platform', ['Acme'])).toBe(true)
+    expect(['Acme', 'ACME Support', 'The A-c-m-e Team', 'Acme Tools'].map((name) => isReservedName(name, ['Acme']))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
     expect(senderNameOf('PayPal', 'paypal-help', [])).toBe('Shop')
     expect(senderNameOf('PayPal', 'noors-tea', [])).toBe('noors-tea')
     expect(senderNameOf('Noor', 'stripe', [])).toBe('Noor')

@@ -145,8 +145,11 @@ describe('a loan', () => {
 
 test('the look of mails goes through its form unchanged, and what is as usual stays so', () => {
   const effective = { senderName: 'Shop', address: null, replyTo: null, colours: { accent: '#111111', background: '#ffffff' } }
+  const sent = { sentLastHour: 0, sentLastDay: 0, delayed: 0, refusedLastDay: 0 }
+  const limits = { perHour: 2_000, perDay: 20_000, ...sent, onlyStaff: false }
+  const more = { effective, limits, sending: true }
   const own = { senderName: 'A', replyTo: 'a@example.com', colours: { accent: '#123456', background: null }, language: 'ar' as const }
-  expect(mailBody(textsOfMail({ ...own, effective, sending: true }))).toEqual(own)
+  expect(mailBody(textsOfMail({ ...own, ...more }))).toEqual(own)
   const usual = { senderName: null, replyTo: null, colours: { accent: null, background: null }, language: 'en' as const }
-  expect(mailBody(textsOfMail({ ...usual, effective, sending: true }))).toEqual(usual)
+  expect(mailBody(textsOfMail({ ...usual, ...more }))).toEqual(usual)
 })

@@ -3,6 +3,7 @@
  * about the same in a shop of any size.
  */
 import { type SQL, sql } from 'drizzle-orm'
+import { engine } from './columns.ts'
 import type { Reader } from './engine.ts'
 import {
   conditionsOf,
@@ -24,18 +25,20 @@ export type FilteredProducts = { readonly ids: string[]; readonly isWhole: boole
 const gatheredFirst = 5_000
 /** Entries that are read along the order of a list. */
 const walkedMax = 20_000
-/** So many candidates are read and sorted where walking found too few. */
-const gatheredMax = 20_000
+/** So many candidates are read and sorted where walking found too few: an order may go against a condition. */
+const gatheredMax = 100_000
 
 /**
  * Index entries that include every product that matches.
  * @property known conditions of the filter that its entries meet
  * @property rows selects its entries, at most so many, with the columns of `product_documents` that conditions need
+ * @property bare selects the same entries without these columns, where that is cheaper
  * @property end the random end of the product's id, of an entry `c`
  */
 type Source = {
   readonly known: readonly (keyof ProductFilter)[]
   readonly rows: (most: number) => SQL
+  readonly bare?: (most: number) => SQL
   readonly end: SQL
 }
 
@@ -78,13 +81,18 @@ function newestSource(filter: ProductFilter, name: 'newest' | 'vendor' | 'type' 
   }
 }
 
-function tagSource({ shopId, now, tag }: ProductFilter): Source {
+const tagRows = ({ shopId, tag, now }: ProductFilter, most: number) =>
+  sql`select newest_key from product_tags ${indexedBy('product_tags_newest')}
+    where shop_id = ${shopId} and tag = ${tag} and newest_key < ${newestKeyAbove(now)} order by newest_key desc limit ${most}`
+
+const factsOf = sql.raw('f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits')
+
+function tagSource(filter: ProductFilter): Source {
   return {
     known: ['now', 'tag'],
-    rows: (most) => sql`select t.newest_key, f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits
-      from (select product_id, newest_key from product_tags ${indexedBy('product_tags_newest')}
-        where shop_id = ${shopId} and tag = ${tag} and newest_key < ${newestKeyAbove(now)} order by newest_key desc limit ${most}) t
-      ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = t.product_id`,
+    rows: (most) => sql`select t.newest_key, ${factsOf} from (${tagRows(filter, most)}) t
+      ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = ${productIdIn(sql.raw('substr(t.newest_key, 11)'))}`,
+    bare: (most) => tagRows(filter, most),
     end: endOf.newest,
   }
 }
@@ -96,9 +104,9 @@ const collectionRows = ({ collectionId, now }: ProductFilter, most: number) =>
 function collectionSource(filter: ProductFilter): Source {
   return {
     known: ['now', 'collectionId'],
-    rows: (most) => sql`select m.product_id, f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits
-      from (${collectionRows(filter, most)}) m
+    rows: (most) => sql`select m.product_id, ${factsOf} from (${collectionRows(filter, most)}) m
       ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = m.product_id`,
+    bare: (most) => collectionRows(filter, most),
     end: endOf.id,
   }
 }
@@ -131,9 +139,16 @@ function enclosingSource({ shopId, minPrice = 0 }: ProductFilter): Source {
   )
   return {
     known: ['minPrice'],
-    rows: (most) => sql`select newest_key, ${facts} from (${spreads}) s
-      ${thenJoin} product_documents ${indexedBy('product_documents_spread')} on shop_id = ${shopId} and spread = s.digits and spread > 0
-        and max_price >= ${minPrice} and max_price < s.below and min_price < ${minPrice} limit ${most}`,
+    rows: (most) => {
+      const of = sql`product_documents ${indexedBy('product_documents_spread')}`
+      const encloses = sql`shop_id = ${shopId} and spread = s.digits and spread > 0 and max_price >= ${minPrice} and max_price < s.below
+        and min_price < ${minPrice}`
+      // A bounded subquery for each spread: PostgreSQL would read the whole table for all of them at once.
+      return engine === 'sqlite'
+        ? sql`select newest_key, ${facts} from (${spreads}) s cross join ${of} on ${encloses} limit ${most}`
+        : sql`select d.* from (${spreads}) s cross join lateral (select newest_key, ${facts} from ${of} where ${encloses} order by max_price limit ${most}) d
+          limit ${most}`
+    },
     end: endOf.newest,
   }
 }
@@ -158,7 +173,10 @@ function pricedSources(filter: ProductFilter, descending: boolean): Source[] {
   return descending ? [within, enclosingSource(filter)] : [enclosingSource(filter), within]
 }
 
-/** The smallest of these, where it has at most so many entries. */
+/** An entry whose columns come from another index costs as much as so many others. */
+const lookupCost = 4
+
+/** The one of these that costs least, of those with at most so many entries. */
 async function smallestOf(
   read: Pick<Reader, 'rows'>,
   sources: readonly (readonly Source[])[],
@@ -166,12 +184,13 @@ async function smallestOf(
 ): Promise<readonly Source[] | undefined> {
   if (sources.length === 0) return undefined
   const counts = sources.map((parts, at) => {
-    const sums = parts.map(({ rows }) => sql`(select count(*) from (${rows(most + 1)}) n)`)
+    const sums = parts.map(({ rows, bare = rows }) => sql`(select count(*) from (${bare(most + 1)}) n)`)
     return sql`select ${sql.raw(String(at))} as at, ${sql.join(sums, sql` + `)} as n`
   })
-  const rows = await read.rows<{ at: number; n: number | string }>(sql`${sql.join(counts, sql` union all `)} order by 2, 1 limit 1`)
-  const [first] = rows
-  return first && Number(first.n) <= most ? sources[Number(first.at)] : undefined
+  const rows = await read.rows<{ at: number; n: number | string }>(sql.join(counts, sql` union all `))
+  const cost = ({ at, n }: (typeof rows)[number]) => Number(n) * (sources[Number(at)]?.some(({ bare }) => bare) ? lookupCost : 1)
+  const [first] = rows.filter(({ n }) => Number(n) <= most).sort((a, b) => cost(a) - cost(b))
+  return first && sources[Number(first.at)]
 }
 
 const titleKey = (end: SQL) =>
@@ -245,8 +264,8 @@ export async function filteredProducts(
     return { ids: rows.map(({ product_id }) => product_id), isWhole }
   }
   if (sort !== 'collection' && sort.order === 'newest' && isOnly('tag')) {
-    const rows = await read.rows<{ id: string }>(newestOfTag(filter, limit))
-    return { ids: rows.map(({ id }) => id), isWhole }
+    const rows = await read.rows<{ newest_key: string }>(tagRows(filter, limit))
+    return { ids: rows.map(({ newest_key }) => productIdOf(newest_key.slice(10))), isWhole }
   }
   const value = (['vendor', 'type', 'available'] as const).find(isOnly)
   if (sort !== 'collection' && sort.order === 'newest' && sort.descending && value)
@@ -260,10 +279,6 @@ export async function filteredProducts(
   if (more) return { ids: await gathered(read, filter, more, sort, { most: gatheredMax, limit }), isWhole }
   return found ?? { ids: [], isWhole: false }
 }
-
-const newestOfTag = ({ shopId, tag, now }: ProductFilter, limit: number) =>
-  sql`select product_id as id from product_tags ${indexedBy('product_tags_newest')}
-    where shop_id = ${shopId} and tag = ${tag} and newest_key < ${newestKeyAbove(now)} order by newest_key desc limit ${limit}`
 
 async function alongOrder(
   read: Pick<Reader, 'rows'>,

@@ -58,7 +58,7 @@ export const postgresSearch: ProductSearch = {
     }
     // Words that few products hold lead to all of them; of words that many hold, the newest products are looked at.
     const [{ n } = { n: 0 }] = await read.rows<{ n: number | string }>(
-      sql`select count(*) as n from (${holding} limit ${filteredMax + 1}) some`,
+      sql`select count(*) as n from (${holding} limit ${filteredMax + 1}) as matches`,
     )
     if (Number(n) > filteredMax) {
       const ids = await along(2 * filteredMax)

@@ -42,24 +42,28 @@ export const sqliteSearch: ProductSearch = {
     const isWhole = known !== 'SOME'
     const { among, limit } = query
     if (among?.length === 0) return { ids: [], isWhole }
-    if (!isFiltered(query) || among) {
-      const isAmong = among ? sql`and w.rowid in (select rank from product_ranks where product_id in ${[...among]})` : sql.empty()
+    if (!isFiltered(query)) {
       const rows = await read.rows<{ id: string }>(
-        sql`select r.product_id as id from (select w.rowid as rank from ${found} ${isAmong} order by w.rowid desc limit ${limit}) w
-            cross join product_ranks r on r.rank = w.rank order by w.rank desc`,
+        sql`select r.product_id as id from (select w.rowid as rank from ${found} order by w.rowid desc limit ${limit}) w
+            cross join product_ranks r on r.rank = w.rank`,
       )
       return { ids: rows.map(({ id }) => id), isWhole }
     }
+    const most = among ? amongMatchesMax : filteredMax
+    const meets = among ? sql`w.rank in (select rank from product_ranks where product_id in ${[...among]})` : filterOfFound(query)
     const rows = await read.rows<{ id: string }>(
-      sql`select f.product_id as id from (select w.rowid as rank from ${found} order by w.rowid desc limit ${filteredMax}) w
-          cross join product_ranks f on f.rank = w.rank where ${filterOfFound(query)} limit ${limit}`,
+      sql`select f.product_id as id from (select w.rowid as rank from ${found} order by w.rowid desc limit ${most}) w
+          cross join product_ranks f on f.rank = w.rank where ${meets} limit ${limit}`,
     )
     const ids = rows.map(({ id }) => id)
     if (ids.length >= limit || !isWhole) return { ids, isWhole }
-    const beyond = await read.rows(sql`select 1 as one from ${found} order by w.rowid desc limit 1 offset ${filteredMax}`)
+    const beyond = await read.rows(sql`select 1 as one from ${found} order by w.rowid desc limit 1 offset ${most}`)
     return { ids, isWhole: beyond.length === 0 }
   },
 }
+
+/** Products that hold the words, of which so many are held against a list of those that meet the filter. */
+const amongMatchesMax = 40_000
 
 const { fillOf } = fillsOf('PRODUCTS')
 

@@ -117,7 +117,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps & ShopDeps) =>
 
 Filters narrow each other; \`total\` counts what meets all of them. With \`q\` or any filter, \`total\` is exact up to 1,000, then 1,000 with \`totalCapped: true\`, and nothing lies past it. Without, \`total\` is exact. A page past the end is empty. With \`q\`, the order is newest first whatever \`sort\` says.
 
-In a large shop, several conditions may each match many products and together only few. A list then looks at the first 20,000 products of its order; if that does not suffice, and no single condition matches at most 20,000 products, it answers what it found with \`totalCapped: true\`. With \`q\`, it looks at the newest 5,000 products that hold the words.`,
+In a large shop, several conditions may each match many products and together only few. A list then looks at the first 20,000 products of its order; if that does not suffice, and no single condition matches at most 100,000 products, it answers what it found with \`totalCapped: true\`. With \`q\`, it looks at the newest 5,000 products that hold the words, or the newest 40,000 where at most 1,000 products meet the other filters.`,
         },
       },
     )

@@ -1,5 +1,5 @@
 /** Public answers of the catalog are bounded in bytes; lists show summaries. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { productDocuments, productSummaries } from '../../../db/schema/catalog.ts'
 import { searchFills } from '../../../db/schema/finding.ts'
@@ -8,6 +8,9 @@ import { publicAnswerBytesMax } from '../../../src/lib/byte-budget.ts'
 import { createCollection, fillProductSummaries, setCollectionProducts } from '../../../src/modules/catalog/index.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth)
 /** Three bytes a character. */

@@ -297,6 +297,9 @@ export const orders = table(
     // By each of these, lists are read in the order of numbers and nothing is sorted.
     index('orders_customer_number').on(order.customerId, order.shopId, order.number, order.id),
     index('orders_state_number').on(order.shopId, order.status, order.paymentStatus, order.number),
+    // What is to be sent: one range, whatever has become of its payment.
+    index('orders_to_send').on(order.shopId, order.number).where(sql`status = 'CONFIRMED'`),
+    index('orders_partly_sent').on(order.shopId, order.number).where(sql`fulfilment_status = 'PARTIALLY_FULFILLED'`),
     index('orders_email_number').on(order.shopId, sql`lower(${order.email})`, order.number),
     // What was bought as a guest, until whoever has the address proves it.
     index('orders_guests').on(order.shopId, sql`lower(${order.email})`, order.id).where(sql`customer_id is null`),

@@ -178,7 +178,7 @@ test('home moves when an order comes, and its days stand in the address', async 
   await visitor.text('$20.00')
   await visitor.press(/order to send/, { role: 'link' })
   await visitor.heading('Orders')
-  expect(await visitor.path()).toBe(`/console/${at(selling)}/orders?status=CONFIRMED`)
+  expect(await visitor.path()).toBe(`/console/${at(selling)}/orders?toFulfil=true`)
 })
 
 test('home is readable on a phone, right to left and in the dark', async ({ open, data: { selling } }) => {

@@ -38,12 +38,12 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect(db.stats.retries).toBeGreaterThan(0)
   })
 
-  test('no read starts workers on the server, in reads and in works', async () => {
+  test('no statement starts workers on the server or is compiled there, in reads and in writes', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
-    const workers = sql`select current_setting('max_parallel_workers_per_gather') as n`
-    expect(await db.read.rows(workers)).toEqual([{ n: '0' }])
-    expect(await db.write((tx) => tx.rows(workers))).toEqual([{ n: '0' }])
+    const workers = sql`select current_setting('max_parallel_workers_per_gather') as n, current_setting('jit') as jit`
+    expect(await db.read.rows(workers)).toEqual([{ n: '0', jit: 'off' }])
+    expect(await db.write((tx) => tx.rows(workers))).toEqual([{ n: '0', jit: 'off' }])
   })
 
   test('a database that holds nothing of souk is told from one that does, by looking alone', async () => {

@@ -51,12 +51,13 @@ export const State = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; t
   <span class={`state ${tone}`}>{text ?? stateName(of)}</span>
 )
 
-/** How an order is, in a word: confirmed is to be sent, and fulfilled is sent, so of the parcels only what lies between says more. */
-export const OrderState = ({
-  of: { status, fulfilmentStatus },
-}: {
-  of: { readonly status: string; readonly fulfilmentStatus: string }
-}) => <State of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
+type OrderStates = { readonly status: string; readonly fulfilmentStatus: string; readonly fulfilments?: readonly unknown[] | undefined }
+
+/** Shows how an order is, in a word. An order that became FULFILLED without a parcel was refunded before anything was sent. */
+export function OrderState({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStates }) {
+  if (status === 'FULFILLED' && fulfilments?.length === 0) return <State of={status} text={c('nothingSent')} tone="plain" />
+  return <State of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
+}
 
 /** An amount, with its minor units for programs that read the page. */
 export const Money = ({ of }: { of: Amount }) => <data value={of.amount}>{money(of)}</data>

@@ -80,6 +80,7 @@ export const ar: Catalog = {
     COMPENSATING: 'قيد الإلغاء',
     CANCELLED: 'ملغى',
   },
+  refundedUnsent: 'تم ردّ المبلغ',
   item: 'الصنف',
   count: 'الكمية',
   price: 'السعر',

@@ -81,6 +81,7 @@ export const en = {
     COMPENSATING: 'Being cancelled',
     CANCELLED: 'Cancelled',
   },
+  refundedUnsent: 'Refunded',
   item: 'Item',
   count: 'Quantity',
   price: 'Price',

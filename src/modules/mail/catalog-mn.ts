@@ -83,6 +83,7 @@ export const mn: Catalog = {
     COMPENSATING: 'Цуцалж байна',
     CANCELLED: 'Цуцалсан',
   },
+  refundedUnsent: 'Мөнгийг буцаасан',
   item: 'Бараа',
   count: 'Тоо',
   price: 'Үнэ',

@@ -78,12 +78,16 @@ function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Words): 
     .join('\n')
 }
 
+/** An order that became FULFILLED without a parcel was refunded before anything was sent. */
+const statusOf = ({ status, fulfilmentStatus, fulfilments }: PublicOrder, { say }: Words): string =>
+  fulfilmentStatus === 'FULFILLED' && fulfilments.length === 0 ? say.refundedUnsent : say.statuses[status]
+
 /** What the page of an order says. */
 export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Words): string {
   const { say } = words
   const { receiptUrl } = order
   return [
-    `<p><span class="status">${escaped(say.statuses[order.status])}</span></p>`,
+    `<p><span class="status">${escaped(statusOf(order, words))}</span></p>`,
     `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))}</p>`,
     parcelsOf(order, words),
     linesTable(order, words, false),
@@ -102,7 +106,7 @@ export function receiptHtml(order: PublicOrder, { title, address, contact, timeZ
   const place = [postalCode, city].filter(Boolean).join(' ')
   return [
     `<p>${shownBy([title, line1, line2, place, province, countryCode, contact.email, contact.phone])}</p>`,
-    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))} · ${escaped(say.statuses[order.status])}</p>`,
+    `<p class="note">${escaped(say.placedOn(words.day(Date.parse(order.createdAt), timeZone)))} · ${escaped(statusOf(order, words))}</p>`,
     linesTable(order, words, true),
     totalsTable(order, words),
     placeOf(order, words),

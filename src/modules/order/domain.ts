@@ -70,7 +70,9 @@ export const fulfilmentStatuses = [
 
 /** Which orders of a shop are asked for; moments in milliseconds, `until` is the first one after. */
 export type OrderFilter = { readonly shopId: string } & Optional<
-  Pick<Order, 'status' | 'paymentStatus' | 'customerId' | 'number' | 'email' | 'id'> & {
+  Pick<Order, 'status' | 'paymentStatus' | 'fulfilmentStatus' | 'customerId' | 'number' | 'email' | 'id'> & {
+    /** Confirmed, and something is left to send. */
+    toFulfil: true
     /** Of `q`: the last may be how a word begins. */
     words: readonly string[]
     from: number
@@ -82,14 +84,41 @@ export type OrderFilter = { readonly shopId: string } & Optional<
  * A filter as a query has it: `from` and `to` are days, both inclusive; `q` is `#` and an order's number, its id, or else words.
  * @throws AppError INVALID, naming the parameter, for a day that there is not, and a window that is reversed or over 365 days
  */
-export function filterOf({ from, to, q, number, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
+export function filterOf({ from, to, q, number, toFulfil, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
   const { since, until } = windowOf({ from, to })
-  return { ...rest, ...(number === undefined ? {} : { number: Number(number) }), from: since, until, ...lookedFor(q?.trim() ?? '', number) }
+  return {
+    ...rest,
+    ...(number === undefined ? {} : { number: Number(number) }),
+    ...(toFulfil === 'true' ? { toFulfil: true } : {}),
+    from: since,
+    until,
+    ...lookedFor(q?.trim() ?? '', number),
+  }
 }
 
 export type OrderQuery = Optional<
-  Pick<Order, 'status' | 'paymentStatus'> & { customerId: string; email: string; number: string; from: string; to: string; q: string }
+  Pick<Order, 'status' | 'paymentStatus' | 'fulfilmentStatus'> & {
+    toFulfil: 'true' | 'false'
+    customerId: string
+    email: string
+    number: string
+    from: string
+    to: string
+    q: string
+  }
 >
+
+/** The statuses of the orders that a filter may find: `fulfilmentStatus` follows from the status, but for CONFIRMED, which is partly sent or not at all. */
+export function statusesOf({ status, fulfilmentStatus, toFulfil }: OrderFilter): readonly OrderStatus[] {
+  const isSent = (one: OrderStatus) => one === 'FULFILLED' || one === 'COMPLETED'
+  return orderStatuses.filter(
+    (one) =>
+      (status === undefined || one === status) &&
+      (!toFulfil || one === 'CONFIRMED') &&
+      (fulfilmentStatus === undefined ||
+        (fulfilmentStatus === 'PARTIALLY_FULFILLED' ? one === 'CONFIRMED' : isSent(one) === (fulfilmentStatus === 'FULFILLED'))),
+  )
+}
 
 /** More words of a `q` are not looked at. */
 const queryWordsMax = 10
@@ -358,26 +387,44 @@ export type SentLine = Fulfilment['lines'][number]
 /** The units of a line: `sent`; `left` to be sent now; `open`: neither sent nor surely refunded, so that the order is not all sent yet. */
 export type Units = { readonly lineId: string; readonly sent: number; readonly left: number; readonly open: number }
 
+type Given = Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCardAmount' | 'lines'>
+
 /**
- * Where the units of each line are. Whoever is given units back is given those first that were not sent: they do not leave any more. A
- * refund that is under way has its units until it fails.
+ * Whether all that was paid for an order is refunded, and not for named units alone: then no unit of it is sent any more. An amount that leaves
+ * some of the money is of no units.
+ */
+function isRefundedWhole(
+  { capturedTotal, giftCardTotal }: Pick<Order, 'capturedTotal' | 'giftCardTotal'>,
+  refunds: readonly Given[],
+): boolean {
+  const paid = capturedTotal + giftCardTotal
+  const refunded = refunds.reduce((sum, { amount, giftCardAmount }) => sum + amount + giftCardAmount, 0)
+  return paid > 0 && refunded >= paid && refunds.some(({ lines }) => lines.length === 0)
+}
+
+/**
+ * Counts where the units of each line are. A refund takes the units first that were not sent: they do not leave any more. A refund that is under
+ * way has its units until it fails. Units of lines that need no shipping count too: the shop hands them over, and notes it. `hasUnits` of
+ * db/units-to-send.ts is the same rule as SQL.
  */
 export function unitsOf(
+  order: Pick<Order, 'capturedTotal' | 'giftCardTotal'>,
   lines: readonly Pick<OrderLine, 'id' | 'quantity'>[],
   parcels: readonly Pick<Fulfilment, 'lines'>[],
-  back: readonly Pick<Refund, 'status' | 'lines'>[],
+  refunds: readonly Given[],
 ): Units[] {
   const countOf = (all: readonly { readonly lines: readonly SentLine[] }[], id: string) =>
     all.reduce((sum, one) => one.lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
-  const underWay = back.filter(({ status }) => status !== 'FAILED')
-  const gone = back.filter(stands)
+  const notFailed = refunds.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
+  const standing = notFailed.filter(stands)
+  const [areAllTaken, areAllGone] = [isRefundedWhole(order, notFailed), isRefundedWhole(order, standing)]
   return lines.map(({ id, quantity }) => {
     const sent = countOf(parcels, id)
     return {
       lineId: id,
       sent,
-      left: Math.max(0, quantity - sent - countOf(underWay, id)),
-      open: Math.max(0, quantity - sent - countOf(gone, id)),
+      left: areAllTaken ? 0 : Math.max(0, quantity - sent - countOf(notFailed, id)),
+      open: areAllGone ? 0 : Math.max(0, quantity - sent - countOf(standing, id)),
     }
   })
 }

@@ -7,10 +7,11 @@ import { fulfilments } from '../../../db/schema/fulfilments.ts'
 import { orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { orderIndexed, orderSearch } from '../../../db/search.ts'
 import { fillsOf } from '../../../db/search-fills.ts'
+import { isToFulfil } from '../../../db/units-to-send.ts'
 import { dayMs } from '../../lib/day.ts'
 import { normalMailAddress } from '../../lib/mail-address.ts'
 import type { Slice } from '../../lib/page.ts'
-import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, wordingOf } from './domain.ts'
+import { holds, type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, statusesOf, wordingOf } from './domain.ts'
 
 /** Of what words find, totals are exact up to this, and nothing lies past it. */
 export const foundMax = 1_000
@@ -243,8 +244,8 @@ async function amongColumns(read: Reader, filter: OrderFilter, numbers: readonly
   return rows.map(({ number }) => number)
 }
 
-const isNarrow = ({ status, paymentStatus, customerId, email }: OrderFilter): boolean =>
-  [status, paymentStatus, customerId, email].some((value) => value !== undefined && value !== null)
+const isNarrow = ({ status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email }: OrderFilter): boolean =>
+  [status, paymentStatus, fulfilmentStatus, toFulfil, customerId, email].some((value) => value !== undefined && value !== null)
 
 /** Between which numbers the orders of the days that are asked for lie; undefined where there are none. */
 async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Promise<Bounds | undefined> {
@@ -266,7 +267,7 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
 
 /** The numbers of orders by their columns alone: along one index in the order of numbers, and what else is asked is looked at as they come. */
 function alongColumns(filter: OrderFilter, { first, last }: Bounds, limit: number, offset = 0): SQL {
-  const { shopId, customerId, email, status, paymentStatus, number, id } = filter
+  const { shopId, customerId, email, paymentStatus, fulfilmentStatus, number, id } = filter
   const within = sql`number between ${first} and ${last}`
   const rest = and(...conditionsOf(filter)) ?? sql`true`
   const cut = sql`order by number desc limit ${limit} offset ${offset}`
@@ -278,9 +279,14 @@ function alongColumns(filter: OrderFilter, { first, last }: Bounds, limit: numbe
     return sql`select number from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
   if (customerId !== undefined && customerId !== null) return along(sql`customer_id = ${customerId} and shop_id = ${shopId}`, cut)
   if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${normalMailAddress(email)}`, cut)
-  if (status === undefined && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
+  if (fulfilmentStatus === 'PARTIALLY_FULFILLED') return along(sql`shop_id = ${shopId} and fulfilment_status = 'PARTIALLY_FULFILLED'`, cut)
+  const statuses = statusesOf(filter)
+  if (statuses.length === 1 && statuses[0] === 'CONFIRMED' && paymentStatus === undefined)
+    return along(sql`shop_id = ${shopId} and status = 'CONFIRMED'`, cut)
+  if (statuses.length === 0) return sql`select number from orders where false`
+  if (statuses.length === orderStatuses.length && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
   // Each state of the index by itself, since only within one are numbers in order.
-  const states = (status === undefined ? orderStatuses : [status]).flatMap((one) =>
+  const states = statuses.flatMap((one) =>
     (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
   )
   const ranges = states.map(({ one, paid }) => {
@@ -295,10 +301,13 @@ async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
 }
 
 /** What narrows a list, besides its shop and its words. */
-function conditionsOf({ status, paymentStatus, customerId, number, id, email, from, until }: OrderFilter): SQL[] {
+function conditionsOf(filter: OrderFilter): SQL[] {
+  const { status, paymentStatus, fulfilmentStatus, toFulfil, customerId, number, id, email, from, until } = filter
   const same = [
     status === undefined ? undefined : eq(orders.status, status),
     paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
+    fulfilmentStatus === undefined ? undefined : eq(orders.fulfilmentStatus, fulfilmentStatus),
+    toFulfil && isToFulfil('orders'),
     customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
     number === undefined ? undefined : eq(orders.number, number),
     id === undefined ? undefined : eq(orders.id, id),

@@ -111,7 +111,7 @@ export const OrderRecord = t.Object(
     paymentStatus: oneOf(orderPaymentStatuses),
     fulfilmentStatus: oneOf(fulfilmentStatuses, {
       description:
-        'FULFILLED: all that was not refunded was sent. PARTIALLY_FULFILLED: some of it was, and the order stays CONFIRMED until the rest is sent or refunded',
+        'FULFILLED: nothing is left to send, all of it was sent or refunded. PARTIALLY_FULFILLED: some of it was sent, and the order stays CONFIRMED until the rest is sent or refunded',
     }),
     publicUrl: t.Optional(
       t.String({
@@ -173,6 +173,13 @@ export const ListOrders = t.Object({
   ...pageQuery,
   status: t.Optional(oneOf(orderStatuses)),
   paymentStatus: t.Optional(oneOf(orderPaymentStatuses)),
+  fulfilmentStatus: t.Optional(oneOf(fulfilmentStatuses)),
+  toFulfil: t.Optional(
+    oneOf(['true', 'false'], {
+      description:
+        '`true`: CONFIRMED orders with something left to send that was not refunded, what `/fulfil` would send; `false`: as without it',
+    }),
+  ),
   customerId: t.Optional(text(64)),
   number: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', maxLength: 9, rule: 'a whole number from 1', 'x-type': 'integer' })),
   email: t.Optional(text(254, { minLength: 1, description: 'The whole address, whatever its case' })),

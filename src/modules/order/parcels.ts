@@ -10,9 +10,7 @@ import {
   type Fulfilment,
   notesMax,
   type Order,
-  type OrderLine,
   parcelsMax,
-  type Refund,
   type SentLine,
   trackingOf,
   type Units,
@@ -75,23 +73,22 @@ export const tellFulfilled = (
     },
   })
 
-type Rest = {
-  /** As it stands, in a write that has it. */
-  readonly order: Order
-  readonly lines: readonly OrderLine[]
-  /** Of which one has just come to stand. */
-  readonly refunds: readonly Refund[]
-  readonly actor: string
-}
-
-/** Once what was still to be sent is refunded, an order of which something was sent is fulfilled: nobody is going to send more. */
-export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, lines, refunds, actor }: Rest): Promise<void> {
-  if (order.status !== 'CONFIRMED' || order.fulfilmentStatus !== 'PARTIALLY_FULFILLED') return
-  const units = unitsOf(lines, await deps.orderStore.parcelsOf(tx, order.id), refunds)
-  if (units.some(({ open }) => open > 0)) return
+/**
+ * Makes a confirmed order FULFILLED once the refunds that stand have taken all that was still to be sent, whether something was sent before or not.
+ * @param order its row, which this write has locked
+ */
+export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, actor }: { order: Order; actor: string }): Promise<void> {
+  if (order.status !== 'CONFIRMED') return
+  const { orderStore: store } = deps
+  const [lines, parcels, refunds] = [
+    await store.lines(order.id, tx),
+    await store.parcelsOf(tx, order.id),
+    await store.refundsOf(tx, order.id),
+  ]
+  if (unitsOf(order, lines, parcels, refunds).some(({ open }) => open > 0)) return
   const now = deps.clock.now()
-  const sent = { fulfilmentStatus: 'FULFILLED', fulfilledAt: now, updatedAt: now } as const
-  const after = await deps.orderStore.move(tx, order.id, ['CONFIRMED'], 'FULFILLED', sent)
+  const fulfilled = { fulfilmentStatus: 'FULFILLED', fulfilledAt: now, updatedAt: now } as const
+  const after = await store.move(tx, order.id, ['CONFIRMED'], 'FULFILLED', fulfilled)
   if (!after) return
   await appendEvent(tx, deps, { orderId: order.id, type: 'FULFILLED', actor })
   await tellFulfilled(tx, deps, after, undefined)

@@ -47,10 +47,7 @@ export async function noteMoved(tx: Writer, deps: OrderDeps, moved: Moved): Prom
     await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
     for (const share of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, share.giftCardId, share.amount)
   }
-  if (isNew && refund.lines.length > 0) {
-    const [lines, refunds] = await Promise.all([deps.orderStore.lines(order.id, tx), deps.orderStore.refundsOf(tx, order.id)])
-    await fulfilByRefund(tx, deps, { order, lines, refunds, actor: refund.actor })
-  }
+  if (isNew && purpose !== 'CANCEL') await fulfilByRefund(tx, deps, { order, actor: refund.actor })
   if (!isOwed(refund) && order.confirmedAt !== null) await followSale(tx, deps, { before: order, after, ...moved })
   if (isNew && purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor: refund.actor })
 }

@@ -257,10 +257,10 @@ async function sendParcel(
     if (refunds.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
     if (before.status !== 'CONFIRMED') throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
     const orderLines = await store.lines(orderId, tx)
-    const lines = packed(unitsOf(orderLines, parcels, refunds), asked ?? undefined, parcels.length)
+    const lines = packed(unitsOf(before, orderLines, parcels, refunds), asked ?? undefined, parcels.length)
     const made = { id: deps.newId('fulfilment'), orderId, attemptKey: attempt.key, createdAt: now, updatedAt: now, version: 1 }
     const parcel: Fulfilment = { ...made, lines, trackingNumber, carrier }
-    const isLast = unitsOf(orderLines, [...parcels, parcel], refunds).every(({ open }) => open === 0)
+    const isLast = unitsOf(before, orderLines, [...parcels, parcel], refunds).every(({ open }) => open === 0)
     const tracking = { ...trackingOf([...parcels, parcel]), updatedAt: now }
     const order = isLast
       ? await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', { ...tracking, fulfilmentStatus: 'FULFILLED', fulfilledAt: now })

@@ -37,7 +37,7 @@ export function orderView(
   publicUrl: string,
 ) {
   const { currency } = order
-  const units = new Map(unitsOf(lines, fulfilments, back).map((one) => [one.lineId, one]))
+  const units = new Map(unitsOf(order, lines, fulfilments, back).map((one) => [one.lineId, one]))
   const isOver = cannotBeSent.includes(order.status)
   return {
     ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),

@@ -86,7 +86,7 @@ export const OverviewRecord = t.Object(
       byUnits: t.Array(TopProduct, { description: `${rankedProducts} at most` }),
     }),
     waiting: t.Object({
-      ordersToSend: waiting('`GET /v2/orders?status=CONFIRMED`'),
+      ordersToSend: waiting('`GET /v2/orders?toFulfil=true`'),
       paymentsProcessing: waiting('Paid, and not decided yet: `GET /v2/orders?paymentStatus=PROCESSING`'),
       ordersStuck: waiting('Paid or being undone, and what comes next has failed; it is tried again by itself'),
       refundsManual: waiting('To be paid back by hand: `GET /v2/refunds?status=MANUAL`'),

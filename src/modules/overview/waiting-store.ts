@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../db/engine.ts'
 import { prepare } from '../../../db/prepared.ts'
+import { isToFulfil } from '../../../db/units-to-send.ts'
 import type { Side } from '../kpi/domain.ts'
 import { orderPaymentStatuses, orderStatuses } from '../order/domain.ts'
 import { type Counted, countedOf, disputesNamed, waitingMax } from './domain.ts'
@@ -43,7 +44,9 @@ const openDisputes = (limit: SQL): SQL =>
 
 /** What waits, each with the rows that are counted of it. */
 const waits = {
-  ordersToSend: ofStates(inStates(['CONFIRMED'])),
+  ordersToSend: sql`select 1 as one from (
+    select mode from orders where ${ofShop} and ${isToFulfil('orders')} order by number desc limit ${one}) newest
+    where ${ofMode}`,
   paymentsProcessing: ofStates(inStates(orderStatuses, ['PROCESSING'])),
   /** What comes next of them has failed. */
   ordersStuck: ofStates(inStates(['PAID', 'COMPENSATING']), sql`and attempts > 0`),

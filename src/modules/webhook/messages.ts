@@ -80,7 +80,7 @@ export const messageData = {
     {
       title: 'OrderFulfilledMessage',
       description:
-        'An order was sent, all of it that was not refunded. `fulfilment` is its last parcel; null where a refund took what was still to be sent',
+        'Nothing of an order is left to send: all of it was sent or refunded. `fulfilment` is its last parcel; null where a refund took what was still to be sent, also when nothing was sent',
     },
   ),
   'order.fulfilment_updated': t.Object(

@@ -87,7 +87,7 @@ test('a refund that the shopper has to fetch gives gift cards and goods back at 
   const refund = ok(await shop.refund(order.id, { lines })).body
   expect(refund).toMatchObject({ status: 'CLAIMABLE', claimUrl, amount: shop.usd(1_000), settledReference: null })
   expect(await shop.order(order.id)).toMatchObject({
-    status: 'CONFIRMED',
+    status: 'FULFILLED',
     paymentStatus: 'PARTIALLY_REFUNDED',
     refundedTotal: shop.usd(0),
     giftCardRefundedTotal: shop.usd(300),
@@ -395,13 +395,13 @@ test('a refund that fails after it had succeeded takes back all that it booked, 
   expect(asked).toBe(1)
   const failed = await shop.order(order.id)
   expect(failed).toMatchObject({
-    status: 'CONFIRMED',
+    status: 'FULFILLED',
     paymentStatus: 'CAPTURED',
     refundedTotal: shop.usd(0),
     payments: [{ refunded: shop.usd(0) }],
     refunds: [{ status: 'MANUAL', failureCode: 'lost_or_stolen_card' }],
   })
-  expect(failed.events.map(({ type }: Json) => type).slice(-3)).toEqual(['REFUNDED', 'REFUND_FAILED', 'REFUND_MANUAL'])
+  expect(failed.events.map(({ type }: Json) => type).slice(-4)).toEqual(['REFUNDED', 'FULFILLED', 'REFUND_FAILED', 'REFUND_MANUAL'])
   const spent = async () => (await booksOf(app)).totals.map((row) => row.spent)
   expect(await spent()).toEqual([1_000])
   expect(await inOrder(app)).toHaveLength(1)

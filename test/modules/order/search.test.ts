@@ -219,10 +219,11 @@ test.skipIf(engine !== 'sqlite')('lists of orders are read along an index, which
   for (const [query, ...indexes] of [
     ['', 'orders_number'],
     ['number=1', 'orders_number'],
-    ['status=CONFIRMED', 'orders_state_number'],
+    ['status=CONFIRMED', 'orders_to_send'],
+    ['status=FULFILLED', 'orders_state_number'],
     ['paymentStatus=CAPTURED', 'orders_state_number'],
     ['status=CONFIRMED&email=ada@example.com', 'orders_email_number'],
-    [`status=CONFIRMED&from=${day}&to=${day}`, 'order_days', 'orders_state_number'],
+    [`status=CONFIRMED&from=${day}&to=${day}`, 'order_days', 'orders_to_send'],
     ['status=CONFIRMED&customerId=cus_1', 'orders_customer_number'],
     [`from=${day}`, 'order_days', 'orders_number'],
     ['q=ada', 'order_words VIRTUAL TABLE'],

@@ -167,6 +167,7 @@ export default {
   'state.UNPAID': 'غير مدفوع',
   'state.UNFULFILLED': 'للإرسال',
   'state.PARTIALLY_FULFILLED': 'مُرسل جزئيًا',
+  nothingSent: 'لم يُرسل شيء',
   'state.PARTIAL': 'جزئي',
   'state.OPEN': 'مفتوح',
   'state.WON': 'مكسوب',

@@ -140,6 +140,7 @@ export default {
   'state.UNPAID': 'Unpaid',
   'state.UNFULFILLED': 'To send',
   'state.PARTIALLY_FULFILLED': 'Partly sent',
+  nothingSent: 'Nothing sent',
   'state.PARTIAL': 'Partly',
   'state.OPEN': 'Open',
   'state.WON': 'Won',

@@ -153,6 +153,7 @@ export default {
   'state.UNPAID': 'Төлөөгүй',
   'state.UNFULFILLED': 'Илгээх',
   'state.PARTIALLY_FULFILLED': 'Хэсэгчлэн илгээсэн',
+  nothingSent: 'Юу ч илгээгээгүй',
   'state.PARTIAL': 'Хэсэгчлэн',
   'state.OPEN': 'Нээлттэй',
   'state.WON': 'Ялсан',

@@ -16,6 +16,7 @@ export type Waiting = {
 }
 
 const orders = (name: 'status' | 'paymentStatus', state: string): Link => ({ path: ['orders'], query: `?${name}=${state}`, state })
+const ordersToSend: Link = { path: ['orders'], query: '?toFulfil=true', state: 'CONFIRMED' }
 const refunds = (state: string): Link => ({ path: ['orders', 'refunds'], query: `?status=${state}`, state })
 const orderLink = ({ id, number }: Counts['disputes']['orders'][number]): Link => ({ path: ['orders', id], query: '', text: `#${number}` })
 const webhooks: Link = { path: ['settings', 'webhooks'], query: '' }
@@ -29,7 +30,7 @@ const kinds: readonly {
   { name: 'disputes', tone: 'bad', links: [] },
   { name: 'refundsManual', tone: 'bad', links: [refunds('MANUAL')] },
   { name: 'ordersStuck', tone: 'bad', links: [orders('status', 'PAID'), orders('status', 'COMPENSATING')] },
-  { name: 'ordersToSend', tone: 'plain', links: [orders('status', 'CONFIRMED')] },
+  { name: 'ordersToSend', tone: 'plain', links: [ordersToSend] },
   { name: 'paymentsProcessing', tone: 'warn', links: [orders('paymentStatus', 'PROCESSING')] },
   { name: 'refundsClaimable', tone: 'warn', links: [refunds('CLAIMABLE')] },
   { name: 'lowStock', tone: 'warn', links: [{ path: ['products', 'low-stock'], query: '' }] },

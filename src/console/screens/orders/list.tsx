@@ -19,6 +19,8 @@ const statuses = ['PENDING_PAYMENT', 'PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETE
 
 const payments = ['PENDING', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED'] as const
 
+const sendings = ['UNFULFILLED', 'PARTIALLY_FULFILLED', 'FULFILLED'] as const
+
 const given = (asked: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value))
 
@@ -42,8 +44,19 @@ const columns = (): readonly Column<Order>[] => [
 /** The shop's orders, by whatever the API filters by. */
 export default function Orders() {
   const query = useQuery()
-  const { q, status, paymentStatus, number, email, customerId, from, to } = query.of
-  const asked = { q, status, paymentStatus, number: number?.trim().replace(/^#/, ''), email, customerId, from, to }
+  const { q, status, paymentStatus, fulfilmentStatus, toFulfil, number, email, customerId, from, to } = query.of
+  const asked = {
+    q,
+    status,
+    paymentStatus,
+    fulfilmentStatus,
+    toFulfil,
+    number: number?.trim().replace(/^#/, ''),
+    email,
+    customerId,
+    from,
+    to,
+  }
   const orders = useResource(JSON.stringify([asked, query.page]), (signal) =>
     // The states come from the address: souk says which there are.
     ok(api.GET('/v2/orders', { params: { query: { ...given(asked), page: query.page } as object }, signal })),
@@ -72,6 +85,8 @@ export default function Orders() {
         filters={[
           { name: 'status', label: c('status'), options: statuses.map((one) => [one, stateName(one)]) },
           { name: 'paymentStatus', label: w('payment'), options: payments.map((one) => [one, w(`payment.${one}`)]) },
+          { name: 'fulfilmentStatus', label: w('sending'), options: sendings.map((one) => [one, stateName(one)]) },
+          { name: 'toFulfil', label: w('leftToSend'), options: [['true', c('yes')]] },
           { name: 'number', label: w('filterNumber') },
           { name: 'email', label: w('email'), type: 'email' },
           // Moments are shown by the shop's clock, but these are days of UTC.

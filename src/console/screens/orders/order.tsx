@@ -4,7 +4,7 @@ import { useLive } from '../../lib/live.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
 import { at, mayFulfil, mayManage } from '../../lib/shop.ts'
-import { State, When } from '../../ui/bits.tsx'
+import { OrderState, State, When } from '../../ui/bits.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Loaded, Page } from '../../ui/page.tsx'
 import { CancelDialog } from './cancel.tsx'
@@ -57,11 +57,12 @@ export default function OrderPage() {
 }
 
 /** Whether how its parcels stand is told: of one that is called off, or is no sale, what was sent before that alone. */
-const tellsOfParcels = ({ status, fulfilmentStatus }: Order) => fulfilmentStatus !== 'UNFULFILLED' || status === 'CONFIRMED'
+const tellsOfParcels = ({ status, fulfilmentStatus, fulfilments }: Order) =>
+  fulfilmentStatus === 'UNFULFILLED' ? status === 'CONFIRMED' : fulfilments?.length !== 0
 
 const Standing = ({ of }: { of: Order }) => (
   <>
-    <State of={of.status} />
+    {of.status === 'FULFILLED' ? <OrderState of={of} /> : <State of={of.status} />}
     <State
       of={of.paymentStatus}
       text={w('paymentState', { state: w.has(`payment.${of.paymentStatus}`) ? w(`payment.${of.paymentStatus}`) : of.paymentStatus })}

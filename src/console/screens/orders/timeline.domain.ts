@@ -25,7 +25,7 @@ const toldOf = ['processor', 'carrier', 'trackingNumber', 'code', 'reason', 'ref
 const isMoney = (value: unknown): value is Money => typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value
 
 /** The newest first; what happened at the same moment in the order in which it was written. */
-export function timelineOf({ events, notes = [] }: Pick<Order, 'events' | 'notes'>): readonly Happening[] {
+export function timelineOf({ events, notes = [], fulfilments }: Pick<Order, 'events' | 'notes' | 'fulfilments'>): readonly Happening[] {
   const happened = events.map(({ type, at, detail }, place): Happening => {
     const money = [detail['amount'], detail['total']].find(isMoney)
     const told = toldOf.flatMap((name) => {
@@ -33,7 +33,9 @@ export function timelineOf({ events, notes = [] }: Pick<Order, 'events' | 'notes
       if (typeof value !== 'string' || value === '') return []
       return [name === 'processor' ? processorName(value) : value]
     })
-    return { kind: 'event', id: `${place}`, at, type, told, ...(money ? { amount: money } : {}) }
+    // Refunded before anything was sent.
+    const shown = type === 'FULFILLED' && fulfilments?.length === 0 ? 'NOTHING_LEFT' : type
+    return { kind: 'event', id: `${place}`, at, type: shown, told, ...(money ? { amount: money } : {}) }
   })
   const noted = notes.map(({ id, at, text, actor }): Happening => ({ kind: 'note', id, at, text, actor }))
   return [...happened, ...noted]

@@ -68,7 +68,9 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
   const reduced = reduction ? purchase.map((line, at) => ({ ...line, discount: reduction.ofLines[at] ?? 0 })) : purchase
   const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
   const sentFor = (amount: number) => {
-    const shipping = chosenOf(snapshot, amount)
+    const chosen = chosenOf(snapshot, amount)
+    // An empty cart keeps its method, which costs nothing until there is something to send.
+    const shipping = chosen && items.length === 0 ? { ...chosen, price: { ...chosen.price, amount: 0 } } : chosen
     return { shipping, free: freeShipping(offers, offered, shipping?.price.amount ?? 0) }
   }
   const shippingOf = (amount: number) => {

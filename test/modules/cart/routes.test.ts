@@ -65,7 +65,7 @@ describe('a cart', () => {
       billingAddress: { company: 'Engines' },
       shippingMethod: 'post',
       affiliateCode: 'blog-7',
-      totals: { shipping: usd(500), total: usd(500), amountDue: usd(500) },
+      totals: { shipping: usd(0), total: usd(0), amountDue: usd(0) },
       expiresAt: '2026-02-06T12:00:00.000Z',
       updatedAt: '2026-01-07T12:00:00.000Z',
     })

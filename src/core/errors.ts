@@ -1,4 +1,4 @@
-type AnswerOptions = { retryAfterSeconds?: number; word?: string; allow?: readonly string[] }
+type AnswerOptions = { retryAfterSeconds?: number; word?: string; allow?: readonly string[]; answerCode?: string }
 
 /**
  * What went wrong, in the caller's terms: the message is public and names what to fix, never what was sent. Thrown, never returned;
@@ -12,15 +12,18 @@ export class AppError extends Error {
   readonly word: string | undefined
   /** The methods that the path takes; sent as `Allow`. */
   readonly allow: readonly string[] | undefined
+  /** The body's `code`: a stable word by which a program tells this error from others. */
+  readonly answerCode: string | undefined
   constructor(
     readonly code: ErrorCode,
     publicMessage: string,
-    { retryAfterSeconds, word, allow, ...options }: ErrorOptions & AnswerOptions = {},
+    { retryAfterSeconds, word, allow, answerCode, ...options }: ErrorOptions & AnswerOptions = {},
   ) {
     super(publicMessage, options)
     this.retryAfterSeconds = retryAfterSeconds
     this.word = word
     this.allow = allow
+    this.answerCode = answerCode
   }
 }
 

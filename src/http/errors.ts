@@ -15,10 +15,15 @@ const resumeRetrySeconds = 1
 const statusWords: Record<number, string> = { ...InvertedStatusMap, 422: 'Unprocessable Entity' }
 
 /** The body of an error answer, in the shape of the specification. */
-export function errorBody({ code, message, word }: AppError): { statusCode: number; message: string; error?: string } {
+export function errorBody({ code, message, word, answerCode }: AppError): {
+  statusCode: number
+  message: string
+  error?: string
+  code?: string
+} {
   const statusCode = statusOf[code]
   const error = word ?? statusWords[statusCode]
-  return { statusCode, message, ...(error === undefined ? {} : { error }) }
+  return { statusCode, message, ...(error === undefined ? {} : { error }), ...(answerCode === undefined ? {} : { code: answerCode }) }
 }
 
 /**

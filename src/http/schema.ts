@@ -88,7 +88,15 @@ export const MoneySchema = t.Object(
   { title: 'Money' },
 )
 
-export const ErrorBody = t.Object({ statusCode: t.Number(), message: t.String(), error: t.Optional(t.String()) }, { title: 'Error' })
+export const ErrorBody = t.Object(
+  {
+    statusCode: t.Number(),
+    message: t.String(),
+    error: t.Optional(t.String()),
+    code: t.Optional(t.String({ description: 'A stable word for what went wrong: see docs/api.md' })),
+  },
+  { title: 'Error' },
+)
 
 /** Under which a `response` map has its errors: no status, so that Elysia compiles no check of what http/errors.ts answers past it. */
 export const errorStatuses = Symbol('the statuses of errors')

@@ -22,6 +22,15 @@ function exponentOf(currency: string): number | undefined {
   return decimalsOf(currency) === 2 ? 2 : undefined
 }
 
+/**
+ * The least that Stripe charges, in minor units of ISO 4217 (docs.stripe.com/currencies, minimum charge amounts). Of other currencies it takes what is worth
+ * about 0.50 USD at its own rate of the day, which nobody knows here.
+ */
+export const stripeMinimums: Readonly<Record<string, number>> = {
+  ...{ USD: 50, AED: 200, AUD: 50, BRL: 50, CAD: 50, CHF: 50, CZK: 1_500, DKK: 250, EUR: 50, GBP: 30, HKD: 400, HUF: 17_500 },
+  ...{ INR: 50, JPY: 50, MXN: 1_000, MYR: 200, NOK: 300, NZD: 50, PLN: 200, RON: 200, SEK: 300, SGD: 50, THB: 1_000 },
+}
+
 /** Minor units as Stripe's; undefined for an amount that it cannot say exactly. */
 export function stripeUnits({ amount, currency }: Amount): number | undefined {
   const exponent = exponentOf(currency)

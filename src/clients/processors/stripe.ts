@@ -5,7 +5,7 @@ import { needed, textAt, valueAt } from './answers.ts'
 import type { ProcessorPort } from './call.ts'
 import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorPayment, RefundAnswer } from './processor.ts'
 import { ProcessorRefused, UnknownAnswer } from './processor.ts'
-import { stripeSays, stripeSaysCurrency, stripeUnits } from './stripe-amounts.ts'
+import { stripeMinimums, stripeSays, stripeSaysCurrency, stripeUnits } from './stripe-amounts.ts'
 import { messageOf, paymentOf, refundOf, verifyStripeSignature } from './stripe-answers.ts'
 import { type Answer, createStripeCalls, type Fields, isMissing, NotAllowed, refusal } from './stripe-calls.ts'
 
@@ -37,6 +37,7 @@ const capabilities: Capabilities = {
   refundsMayFail: true,
   wallets: true,
   says: stripeSays,
+  minimums: stripeMinimums,
   saysCurrency: stripeSaysCurrency,
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
-import type { Money } from '../../lib/money.ts'
+import { decimalOf, decimalsOf, isCurrency, type Money } from '../../lib/money.ts'
 import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
 import { type Offers, offersOf } from '../payment-method/index.ts'
 import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
@@ -28,7 +28,8 @@ export type Choices = { readonly first: PaymentChoice; readonly fallbacks: reado
  * next, unless there is a token of its own.
  * @param offering what the shop can be paid by, where it was asked before
  * @param amount what is to be paid: a processor that cannot say it exactly is passed over before anything is placed
- * @throws AppError CONFLICT where nobody can take it; INVALID for a token that the processor is known not to know
+ * A processor whose minimum is above the amount is passed over likewise.
+ * @throws AppError CONFLICT where nobody can take it, with `amount_too_small` where it is below the minimum of those who could; INVALID for a token that the processor is known not to know
  */
 export async function choosePayment(
   deps: PaymentDeps,
@@ -48,10 +49,12 @@ export async function choosePayment(
     const taker = await takerFor(deps, shop, name)
     if (taker) takers.push(taker)
   }
-  const able = takers.filter(({ processor }) => processor.capabilities.says(amount))
+  const sayable = takers.filter(({ processor }) => processor.capabilities.says(amount))
+  const able = sayable.filter(({ processor }) => amount.amount >= minimumOf(processor, amount.currency))
   const [first, ...others] = able
   if (!first) {
     const sandbox = wish.processor === undefined && shop.mode === 'TEST' ? sandboxFor(deps, wish) : undefined
+    if (!sandbox && sayable.length > 0) throw tooSmall(sayable, amount.currency)
     if (!sandbox && takers.length > 0) throw new AppError('CONFLICT', `The processor cannot take exactly this amount of ${amount.currency}`)
     if (!sandbox) throw new AppError('CONFLICT', 'The shop has no processor for this method: ask the payment intent resolver')
     return { first: choiceOf(shop, wish, sandbox), fallbacks: [] }
@@ -62,6 +65,19 @@ export async function choosePayment(
     first: choiceOf(shop, wish, first),
     fallbacks: fallbacks.map((taker, nth) => choiceOf(shop, { ...wish, attemptKey: `${wish.attemptKey}/${nth + 1}` }, taker)),
   }
+}
+
+const minimumOf = ({ capabilities }: Taker['processor'], currency: string): number => capabilities.minimums?.[currency] ?? 0
+
+function tooSmall(takers: readonly Taker[], currency: string): AppError {
+  const least = Math.min(...takers.map(({ processor }) => minimumOf(processor, currency)))
+  return new AppError(
+    'CONFLICT',
+    `The amount to pay is too small: the payment processor takes ${decimalOf(least, isCurrency(currency) ? decimalsOf(currency) : 0)} ${currency} or more`,
+    {
+      answerCode: 'amount_too_small',
+    },
+  )
 }
 
 /** What the resolver offers for each method. */

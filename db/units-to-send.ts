@@ -15,7 +15,7 @@ const refundsOf = (row: Row, which: Which): SQL =>
     ? sql`r.order_id = ${sql.raw(row)}.id and r.purpose <> 'LATE_CAPTURE' and r.status <> 'FAILED'`
     : sql`r.order_id = ${sql.raw(row)}.id and r.purpose <> 'LATE_CAPTURE' and r.status in ('SUCCEEDED', 'CLAIMABLE', 'MANUAL')`
 
-/** Whether a row of orders has units that are neither sent nor refunded: the rule of `unitsOf` of the order's domain, as SQL. */
+/** Whether a row of orders has units that are neither sent nor refunded: the rule of `unitsOf` of order/units.ts, as SQL. */
 export function hasUnits(row: Row, which: Which): SQL {
   const paid = sql.raw(`${row}.captured_total + ${row}.gift_card_total`)
   const refunds = refundsOf(row, which)

@@ -22,7 +22,7 @@ const schema = /^db\/schema\/[\w-]+\.ts$/
 const anyDomain = /^src\/modules\/[^/]+\/domain\.ts$/
 const anyModel = /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/
 const anyIndex = /^src\/modules\/[^/]+\/index\.ts$/
-const pure = String.raw`(domain|pricing|view|listing|summary|checklist|documentation|csv[\w-]*)`
+const pure = String.raw`(domain|pricing|view|listing|summary|checklist|documentation|units|csv[\w-]*)`
 const ownPure = new RegExp(String.raw`^own\/${pure}\.ts$`)
 const schemas = /^(elysia|@sinclair\/typebox(\/errors)?)$/
 const drizzle = /^drizzle-orm(\/sqlite-core)?$/
@@ -69,7 +69,7 @@ const rules: readonly Rule[] = [
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
     may: [
       drizzle,
-      /^db\/(blocks|columns|prepared|product-filter|product-lists|slice|search|search-fills|search-words|shop-words|tail|tailing|within|migrations\/index)\.ts$/,
+      /^db\/(blocks|columns|prepared|product-filter|product-lists|slice|search|search-fills|search-words|shop-words|tail|tailing|units-to-send|within|migrations\/index)\.ts$/,
       schema,
       ...core,
       ownPure,

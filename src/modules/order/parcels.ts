@@ -5,20 +5,11 @@ import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { defined, pick } from '../../lib/records.ts'
 import { audit } from '../audit/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import {
-  correctionsMax,
-  type Fulfilment,
-  notesMax,
-  type Order,
-  parcelsMax,
-  type SentLine,
-  trackingOf,
-  type Units,
-  unitsOf,
-} from './domain.ts'
+import { correctionsMax, type Fulfilment, notesMax, type Order, parcelsMax, trackingOf } from './domain.ts'
 import { appendEvent } from './events.ts'
 import { reindexOrder } from './finding.ts'
 import type { OrderDeps } from './parts.ts'
+import { type SentLine, type Units, unitsOf } from './units.ts'
 import { type FulfilmentView, fulfilmentView, type NoteView, noteView } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')

@@ -10,17 +10,7 @@ import { isUnderWay } from '../payment/domain.ts'
 import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { release } from './confirming.ts'
-import {
-  endedUnpaidAs,
-  type Fulfilment,
-  filterOf,
-  type Order,
-  type OrderQuery,
-  refundWindowMs,
-  type SentLine,
-  trackingOf,
-  unitsOf,
-} from './domain.ts'
+import { endedUnpaidAs, type Fulfilment, filterOf, type Order, type OrderQuery, refundWindowMs, trackingOf } from './domain.ts'
 import { type Drive, requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import { reindexOrder } from './finding.ts'
@@ -34,6 +24,7 @@ import { beginRefund, isCancelling, type RefundRequest } from './refund-requests
 import { returnUnawaited, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import type { RefundFilter } from './store.ts'
+import { type SentLine, unitsOf } from './units.ts'
 import { type FulfilmentView, type OrderView, orderView, type RefundView, refundView, type WholeOrder, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')

@@ -12,8 +12,8 @@ import {
   type OrderNote,
   type Refund,
   refundableTotal,
-  unitsOf,
 } from './domain.ts'
+import { unitsOf } from './units.ts'
 
 /** Everything that an order is shown with. */
 export type WholeOrder = {

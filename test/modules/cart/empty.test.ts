@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { type Json, testApp } from '../../support/app.ts'
 import { address, ok, type Selling, sellingIn } from '../../support/selling.ts'
 
-const amountsOf = ({ totals }: Json) =>
+const amountsOf = ({ totals }: Json): Record<string, number> =>
   Object.fromEntries(Object.entries(totals as Json).map(([name, { amount }]: [string, Json]) => [name, amount]))
 const nothing = { subtotal: 0, discount: 0, shipping: 0, tax: 0, taxIncluded: 0, giftCards: 0, total: 0, amountDue: 0 }
 
@@ -40,7 +40,7 @@ for (const [form, method] of [
       amountDue: 1_400,
     })
     const both = await call('POST', '/items', { variantId: file.variants[0]?.id, quantity: 1 })
-    expect(amountsOf(both).shipping).toBe(1_200)
+    expect(amountsOf(both)['shipping']).toBe(1_200)
     const download = await call('DELETE', `/items/${filled.lines[0].id}`)
     expect(amountsOf(download)).toMatchObject({ subtotal: 400, discount: 300, shipping: 0, total: 100 })
     const empty = await call('DELETE', `/items/${both.lines[1].id}`)

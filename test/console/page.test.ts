@@ -38,7 +38,7 @@ describe('the page', () => {
     for (const path of ['/consolex', '/console/assets', '/console/assets/', '/console/assets/a/b.js'])
       expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-      expect([method, (await app.call(method, '/console')).status]).toEqual([method, 404])
+      expect([method, (await app.call(method, '/console')).status]).toEqual([method, 405])
   })
 
   test('names its script, its style, its version and its language, and holds nothing inline', async () => {

@@ -114,7 +114,7 @@ describe('GET /admin/audit', () => {
   test('what is no day, a window that ends before it begins and one over a year are 400', async () => {
     await using app = await testApp()
     const { list } = await trailOf(app)
-    for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-01-02&to=2026-01-01', 'from=2025-01-01&to=2026-01-01', 'actor=']) {
+    for (const query of ['from=2026-02-30', 'to=yesterday', 'from=2026-01-02&to=2026-01-01', 'from=2025-01-01&to=2026-01-01']) {
       const answer = await list(query)
       expect([query, answer.status]).toEqual([query, 400])
       expect(answer.body.message).toMatch(/^(from|to|actor) \(query\): /)

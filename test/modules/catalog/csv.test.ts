@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { AppError } from '../../../src/core/errors.ts'
+import { csvLine } from '../../../src/lib/csv-line.ts'
 import { type CsvSource, readProducts } from '../../../src/modules/catalog/csv.ts'
 import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant } from '../../../src/modules/catalog/csv-items.ts'
 import { longTestMs } from '../../support/timeouts.ts'
@@ -653,7 +654,11 @@ describe('any list of products', () => {
     return merged
   }
 
-  const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
+  /** As the product export writes a cell, with quotes around each. */
+  const quoted = (cell: string) => {
+    const written = csvLine([cell]).slice(0, -2)
+    return written.startsWith('"') ? written : `"${written}"`
+  }
 
   test('any list of products written in either dialect, interleaved and quoted, reads back the same', async () => {
     const input = fc.record({

@@ -143,7 +143,7 @@ describe('creating', () => {
       ['variants.0.optionValues', v({ optionValues: [mark] })],
       ['variants.0.optionValues.0', { options: [{ name: 'Size', values: ['S'] }], ...v({ optionValues: [mark] }) }],
       ['variants.1.optionValues', { variants: [{ price: usd(1) }, { price: usd(2) }] }],
-      ['variants.0.onHand', v({ onHand: -1 })],
+      ['variants.0.onHand', v({ onHand: -1_000_001 })],
       ['variants.0.weightGrams', v({ weightGrams: -1 })],
       ['variants.0.imageId', v({ imageId: mark })],
       ['variants', { variants: Array.from({ length: 251 }, () => ({ price: usd(1) })) }],

@@ -24,7 +24,7 @@ export type FoundProducts = { readonly ids: string[]; readonly isWhole: boolean 
 export interface ProductSearch {
   /** Makes the product findable; it must not be indexed yet. */
   add(tx: Writer, product: SearchableProduct): Promise<void>
-  /** Makes a product findable by how its words begin, that an older program made findable by whole ones alone. */
+  /** Replaces the words of a product that an older program indexed. */
   renew(tx: Writer, product: SearchableProduct): Promise<void>
   /** Forgets the product, if it was indexed. */
   remove(tx: Writer, productId: string): Promise<void>

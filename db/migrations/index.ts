@@ -35,6 +35,7 @@ import postgresWebhookSkipped from './postgres/0031_webhook-skipped.sql' with { 
 import postgresCatalogLists from './postgres/0032_catalog-lists.sql' with { type: 'text' }
 import postgresMailQuotas from './postgres/0033_mail-quotas.sql' with { type: 'text' }
 import postgresUnits from './postgres/0034_units.sql' with { type: 'text' }
+import postgresSearchFolds from './postgres/0035_search-folds.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -70,6 +71,7 @@ import sqliteWebhookSkipped from './sqlite/0031_webhook-skipped.sql' with { type
 import sqliteCatalogLists from './sqlite/0032_catalog-lists.sql' with { type: 'text' }
 import sqliteMailQuotas from './sqlite/0033_mail-quotas.sql' with { type: 'text' }
 import sqliteUnits from './sqlite/0034_units.sql' with { type: 'text' }
+import sqliteSearchFolds from './sqlite/0035_search-folds.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -107,6 +109,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0032_catalog-lists', statements: sqliteCatalogLists },
   { tag: '0033_mail-quotas', statements: sqliteMailQuotas },
   { tag: '0034_units', statements: sqliteUnits },
+  { tag: '0035_search-folds', statements: sqliteSearchFolds },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -145,4 +148,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0032_catalog-lists', statements: postgresCatalogLists },
   { tag: '0033_mail-quotas', statements: postgresMailQuotas },
   { tag: '0034_units', statements: postgresUnits },
+  { tag: '0035_search-folds', statements: postgresSearchFolds },
 ]

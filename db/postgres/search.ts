@@ -10,8 +10,7 @@ const walkedFirst = 3_000
 const manyOfWalked = 50
 
 /**
- * A `tsvector` of whole words, with a GIN index and an index by shop and time. How a word begins the server finds by itself, among what older programs
- * have put in as well.
+ * A `tsvector` of whole words, with a GIN index and an index by shop and time. How a word begins the server finds by itself.
  */
 export const postgresSearch: ProductSearch = {
   async add(tx, product) {
@@ -20,7 +19,11 @@ export const postgresSearch: ProductSearch = {
       sql`insert into product_words (product_id, shop_id, visible_from, words) values (${productId}, ${shopId}, ${visibleFrom}, array_to_tsvector(string_to_array(${wordsAndTags(product).join(' ')}, ' ')))`,
     )
   },
-  async renew() {},
+  async renew(tx, product) {
+    await tx.rows(
+      sql`update product_words set words = array_to_tsvector(string_to_array(${wordsAndTags(product).join(' ')}, ' ')) where product_id = ${product.productId}`,
+    )
+  },
   async remove(tx, productId) {
     await tx.rows(sql`delete from product_words where product_id = ${productId}`)
   },

@@ -11,7 +11,7 @@ import { type InRoom, keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
-import { assertQuery, assertShape } from './shape.ts'
+import { assertQuery, assertShape, normalizeParams } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
 /** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */
@@ -180,6 +180,7 @@ export const access = (
       }
     }
     if (shapes.path) assertShape(shapes.path, params, 'path')
+    else normalizeParams((params ?? {}) as object)
     if (shapes.query) assertQuery(shapes.query, request.url, query)
   }
 

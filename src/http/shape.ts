@@ -129,7 +129,7 @@ export function lengthRefusal({ fields }: Shape, name: string, bytes: number): A
  * Looks at what was sent before anything else does. Names that the schema does not have are refused, and so is whatever is longer
  * than it may be: no regular expression ever sees it. So are a text where an object belongs, and an object where a list belongs:
  * Elysia's stripping takes the kinds for granted, makes `{}` of a text, and counts to the `length` that a caller's object claims.
- * All other rules are the schema's own check, which comes later.
+ * All other rules are the schema's own check, which comes later. Handles, tags, codes and the like are put into their normal form.
  * @param place what is looked at, for the message
  * @throws AppError INVALID
  */
@@ -143,7 +143,7 @@ export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query
     const { items, itemsMax = 0 } = shape
     if (items) {
       if (value.length > itemsMax) throw refuse(`Expected array length to be less or equal to ${itemsMax}`)
-      for (let at = 0; at < value.length; at++) under(items, value[at], place, path, String(at))
+      for (let at = 0; at < value.length; at++) under(items, value, place, path, String(at))
     } else if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
   } else if (typeof value === 'object' && value !== null) {
     if (shape.fields) assertNames(shape, shape.fields, value, place, path)
@@ -157,11 +157,32 @@ function assertNames({ others }: Shape, fields: Map<string, Shape>, value: objec
     const shape = fields.get(name) ?? (name === '__proto__' ? undefined : others)
     if (!shape) throw unknownField([...path, name], place)
     if (name.length > nameLengthMax) throw new AppError('INVALID', `${path.join('.') || place} (${place}): a name is too long`)
-    under(shape, (value as Record<string, unknown>)[name], place, path, name)
+    under(shape, value, place, path, name)
   }
 }
 
-function under(shape: Shape, value: unknown, place: 'body' | 'query' | 'path', path: string[], name: string): void {
+/** Fields whose texts are compared letter by letter. They are put into one normal form (NFC) here, so that every route takes either. */
+const normalizedFields = new Set(
+  'handle slug tag tags code sku barcode collection categories taxClass class shippingMethod manualCode affiliateCode discountCode'.split(
+    ' ',
+  ),
+)
+
+/** Puts what a path names into the same normal form, also where the route states no schema of it. */
+export function normalizeParams(params: object): void {
+  for (const name in params) normalize(params, [], name)
+}
+
+function normalize(container: object, path: readonly string[], name: string): void {
+  const field = Array.isArray(container) ? path.at(-1) : name
+  const text = (container as Record<string, unknown>)[name]
+  if (typeof text === 'string' && field !== undefined && normalizedFields.has(field))
+    (container as Record<string, unknown>)[name] = text.normalize('NFC')
+}
+
+function under(shape: Shape, container: object, place: 'body' | 'query' | 'path', path: string[], name: string): void {
+  normalize(container, path, name)
+  const value = (container as Record<string, unknown>)[name]
   path.push(name)
   assertShape(shape, value, place, path)
   path.pop()

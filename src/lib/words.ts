@@ -6,13 +6,49 @@ const wordPattern = new RegExp(`${single}|[[\\p{L}\\p{N}]--${single}]+`, 'gv')
 const wordLengthMax = 40
 const handleLengthMax = 120
 
+/** Letters that Unicode does not decompose, as those write them who lack the key. */
+const foldedLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ı: 'i',
+  ħ: 'h',
+  ŧ: 't',
+  ŋ: 'n',
+  ƶ: 'z',
+  // The sigma at the end of a word, which is no end of what somebody has begun to type.
+  ς: 'σ',
+  // An apostrophe that is a letter to Unicode alone.
+  ʼ: "'",
+  // Marks that only stretch a word or say where a line may break.
+  ـ: '',
+  '\u00ad': '',
+  '\u200c': '',
+  '\u200d': '',
+}
+const foldedLetter = new RegExp(`[${Object.keys(foldedLetters).join('')}]`, 'gu')
+
+/** Text as it is searched: lower case, without diacritics, and with letters such as ß and ø as `ss` and `o`. */
+const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(foldedLetter, (letter) => foldedLetters[letter] ?? letter)
+
 /**
- * The distinct words of a text: lower case, without diacritics, no stemming. Scripts that do not part words by spaces
+ * The distinct words of a text: folded, no stemming. Scripts that do not part words by spaces
  * are cut into characters.
  * @param most how many words to keep at most
  */
 export function wordsOf(text: string, most: number): string[] {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const plain = folded(text)
   const words = new Set<string>()
   for (const [word] of plain.matchAll(wordPattern)) {
     words.add(cut(word, wordLengthMax))
@@ -32,13 +68,15 @@ export function holdsWords(asked: readonly string[], words: readonly string[], p
   )
 }
 
-/** A handle made of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Empty when the title has no letter or digit. */
+/**
+ * A handle made of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Letters of other scripts than Latin keep their marks, which make other letters
+ * of them: `Синий чайник` gives `синий-чайник`. Empty when the title has no letter or digit.
+ */
 export function handleOf(title: string): string {
   const plain = title
     .normalize('NFKD')
     .toLowerCase()
-    // Only the diacritics of Latin, Greek and Cyrillic: other scripts' marks are vowels, and words without them are others.
-    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/([\p{L}--\p{sc=Latn}]\p{M}+)|[\u0300-\u036f]+/gv, (_, letter: string | undefined) => letter ?? '')
     .normalize('NFC')
   const handle = plain.replace(/[^\p{L}\p{M}\p{Nd}]+/gu, '-').replace(/^-|-$/g, '')
   return cut(handle, handleLengthMax).replace(/-$/, '')
@@ -47,11 +85,11 @@ export function handleOf(title: string): string {
 /** What a reader sees of HTML, as far as words go. */
 export const textOfHtml = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
 
-/** Tags without blank and repeated ones, whatever their case; the first spelling stays. */
+/** Tags in their normal form, without blank and repeated ones, whatever their case; the first spelling stays. */
 export function distinctTags(tags: readonly string[]): string[] {
   const seen = new Set<string>()
   return tags
-    .map((tag) => tag.trim())
+    .map((tag) => tag.trim().normalize('NFC'))
     .filter((tag) => {
       const key = tag.toLowerCase()
       if (tag === '' || seen.has(key)) return false

@@ -7,7 +7,15 @@ setDefaultTimeout(longTestMs)
 
 describe('words', () => {
   test('words are lower case, without diacritics, each once, in the order of the text', () => {
-    expect(wordsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'straße', 'naive'])
+    expect(wordsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'strasse', 'naive'])
+  })
+
+  test('letters that Unicode does not decompose are folded as people type them', () => {
+    expect(wordsOf('İstanbul ISPARTA ısparta GROẞ łódź Øre đak æon œuvre Þór ſo ΟΔΟΣ οδός Schiff\u00adfahrt', 20)).toEqual(
+      'istanbul isparta gross lodz ore dak aeon oeuvre thor so οδοσ schifffahrt'.split(' '),
+    )
+    // Three apostrophes part a word alike, and what stretches an Arabic one is none of its letters.
+    expect(wordsOf("м'ята м’ята мʼята كتـــاب كِتَابٌ كتاب", 20)).toEqual(['м', 'ята', 'كتاب'])
   })
 
   test('words of scripts without spaces are characters', () => {
@@ -37,6 +45,23 @@ describe('handles', () => {
     expect(handleOf('हिन्दी किताब')).toBe('हिन्दी-किताब')
   })
 
+  test('handles keep the letters of other scripts than Latin, in their composed form', () => {
+    for (const form of ['NFC', 'NFD'])
+      for (const [title, handle] of [
+        ['Синий чайник', 'синий-чайник'],
+        ['Мой мир', 'мой-мир'],
+        ['Її ґудзик', 'її-ґудзик'],
+        ['Ёлка й ўзор', 'ёлка-й-ўзор'],
+        ['Ελληνικό καφέ', 'ελληνικό-καφέ'],
+        ['Өвлийн ёмбөгөр', 'өвлийн-ёмбөгөр'],
+        ['がぎぐ パン', 'がぎぐ-パン'],
+        ['Ấm trà Đỏ', 'am-tra-đỏ'.replace('ỏ', 'o')],
+        ['İçli Köfte', 'icli-kofte'],
+        ['Żółć', 'zołc'],
+      ] as const)
+        expect(handleOf(title.normalize(form))).toBe(handle)
+  })
+
   test('handles are bounded, whole characters, and made again from themselves', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (title) => {
@@ -62,5 +87,6 @@ test('of HTML a reader sees the text between tags, without entities', () => {
 
 test('tags are each kept once, as they were first written, without blanks around them', () => {
   expect(distinctTags([' Tea ', 'tea', 'TEA', '', '  ', 'ß', 'ss', 'Pot'])).toEqual(['Tea', 'ß', 'ss', 'Pot'])
+  expect(distinctTags(['cafe\u0301', 'caf\u00e9'])).toEqual(['caf\u00e9'])
   expect(distinctTags([])).toEqual([])
 })

@@ -46,6 +46,8 @@ const altMaxLength = 512
 const seoDescriptionMaxLength = 1_000
 
 const shortText = textUpTo(textMax)
+/** A code in its normal form, as the API stores it. */
+const codeText: CellParser<string> = (text) => shortText(text.normalize('NFC'))
 
 const optionFields = [
   { name: 'option1Name', value: 'option1Value' },
@@ -142,8 +144,8 @@ class ProductBuilder {
       row: row.number,
       optionValues,
       ...defined({
-        sku: this.read(row, 'sku', shortText),
-        barcode: this.read(row, 'barcode', shortText),
+        sku: this.read(row, 'sku', codeText),
+        barcode: this.read(row, 'barcode', codeText),
         price: this.read(row, 'price', this.amount),
         compareAtPrice: this.read(row, 'compareAtPrice', this.amount),
         cost: this.read(row, 'cost', this.amount),

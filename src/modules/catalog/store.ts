@@ -247,7 +247,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const rows = lowerCase.map((tag) => ({ shopId: document.shopId, tag, productId, newestKey: document.newestKey }))
       await insertTags(tx, rows)
     },
-    /** Makes a product that has a document findable by how its words begin, where an older program did not. */
+    /** Replaces the words of a product that has a document, as an older program indexed them. */
     async renewSearch(tx: Writer, { product }: Whole, words: readonly string[]): Promise<void> {
       const document = await tx.first(wholes.document, { productId: product.id })
       if (!document) return

@@ -518,7 +518,8 @@ describe('any list of products', () => {
         maxLength: max,
       })
       .map((value) => value.trim())
-      .filter((value) => value !== '')
+      // An apostrophe before white space is taken off: `csvLine` escapes such a cell.
+      .filter((value) => value !== '' && !/^'+\s/.test(value))
   const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
   const amount = fc.integer({ min: 0, max: 10_000_000 })
 

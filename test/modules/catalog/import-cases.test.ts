@@ -137,6 +137,13 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
       expect((await shop.byHandle('teller')).variants).toMatchObject([{ sku: 'W6', price: usd(1400) }])
     },
   },
+  'handles.csv': {
+    inline: lines('Title,Price,Status', 'Синий чайник,10.00,active', 'Мой мир,12.00,active'),
+    async check(shop, file) {
+      for (const form of ['NFC', 'NFD']) await shop.imported(file.normalize(form))
+      expect((await shop.onSale()).map(({ handle }) => handle).sort()).toEqual(['мой-мир', 'синий-чайник'])
+    },
+  },
   'markdown.txt': {
     inline: lines('# Price list', '', 'We sell "lamps" and *mugs*.', '', '| Product | Price |', '|---|---|', '| Lamp | 10 |'),
     async check(shop, file) {

@@ -1,0 +1,5 @@
+-- Words are folded further (ß as ss, ø as o): blogs here, everything else by the job that fills the search.
+UPDATE "blogs" SET "words" = replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("words", 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'ø', 'o'), 'đ', 'd'), 'ð', 'd'), 'þ', 'th'), 'ł', 'l'), 'ı', 'i'), 'ħ', 'h'), 'ŧ', 't'), 'ŋ', 'n'), 'ƶ', 'z'), 'ς', 'σ'), 'ʼ', ' '), 'ـ', '');--> statement-breakpoint
+INSERT INTO "search_fills" ("subject", "below", "done") SELECT 'ORDERS', '~', 0 WHERE EXISTS (SELECT 1 FROM "orders") ON CONFLICT ("subject") DO UPDATE SET "below" = '~', "done" = 0;--> statement-breakpoint
+INSERT INTO "search_fills" ("subject", "below", "done") SELECT 'PRODUCTS', '~', 0 WHERE EXISTS (SELECT 1 FROM "products") ON CONFLICT ("subject") DO UPDATE SET "below" = '~', "done" = 0;--> statement-breakpoint
+INSERT INTO "search_fills" ("subject", "below", "done") SELECT 'CUSTOMERS', '~', 0 WHERE EXISTS (SELECT 1 FROM "customers") ON CONFLICT ("subject") DO UPDATE SET "below" = '~', "done" = 0;

@@ -3,7 +3,7 @@
  * integrity check: of a database of orders.
  */
 import { Database as Sqlite } from 'bun:sqlite'
-import { statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
@@ -115,8 +115,12 @@ async function besideBackups(told: Told, settings: Settings, size: string): Prom
 /** Checkouts with the log shipped every second and without, in turn. */
 async function whileShipping(told: Told, settings: Settings): Promise<void> {
   const [off, on]: [Bought[], Bought[]] = [[], []]
+  let longest = { log: 0, held: 0 }
   for (let round = 0; round < rounds; round++) {
     off.push(await bought('buying.ts', told))
+    using _ = watching(told.dataDir, ({ log, held }) => {
+      longest = { log: Math.max(longest.log, log), held: Math.max(longest.held, held) }
+    })
     on.push(await bought('buying.ts', { ...told, settings: { ...settings, SHIP_LOG_SECONDS: '1' } }))
   }
   const text = (all: readonly Bought[]) =>
@@ -130,4 +134,19 @@ async function whileShipping(told: Told, settings: Settings): Promise<void> {
     spread: spreadOf(ratios),
     target: '',
   })
+  const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`
+  only('  the log at its longest; with what waits to be shipped', `${megabytes(longest.log)}; ${megabytes(longest.held)}`, '≤ 537 MB')
+}
+
+/** Tells the length of the log, without and with what was read from it and is not shipped, until it is disposed of. */
+function watching(dataDir: string, tell: (lengths: { log: number; held: number }) => void): Disposable {
+  const file = join(dataDir, 'souk.db')
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const timer = setInterval(() => {
+    const folder = `${file}-unshipped`
+    const waiting = existsSync(folder) ? readdirSync(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0) : 0
+    const log = sizeOf(`${file}-wal`)
+    tell({ log, held: log + waiting })
+  }, 100)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }

@@ -165,6 +165,10 @@ export type DatabaseFile = {
   holdLog(): void
   /** Nobody is going to follow it. */
   letLogGo(): void
+  /** Removes what was read from the log and never shipped. */
+  dropUnshipped(): void
+  /** Takes some room on the disk, so that a start on a full one can move the log into the file. */
+  keepReserve(): void
   /** Begins to follow what is committed, by this process and others. @param kept to go on from there, where that can be */
   followLog(kept?: LogKept): Promise<CommitLog>
 }
@@ -185,8 +189,16 @@ export type LogRange = {
   readonly sum: LogSum
   /** What they come to after its last one. */
   readonly end: LogSum
-  /** It was read some time ago, and more may have been committed since. */
-  readonly setAside?: true
+}
+
+/** What following a log holds on the disk. */
+export type LogLengths = {
+  /** Of the log. */
+  readonly logBytes: number
+  /** Of what was read from it and is not kept elsewhere yet. */
+  readonly waitingBytes: number
+  /** The log cannot begin anew because another connection reads from it. */
+  readonly isHeldByOthers: boolean
 }
 
 /** Where what is kept elsewhere of a log ends. */
@@ -207,29 +219,33 @@ export type LogKept = {
 export type CommitLog = {
   /** It goes on where what is kept ends, as was given: nothing is missing in between. Otherwise it begins with what the log holds. */
   readonly goesOn: boolean
+  /** Reads all that is committed by now. @returns how many ranges wait to be kept elsewhere @throws LogBroken */
+  read(): Promise<number>
   /**
-   * The commits since the last that were kept, or those that were asked for before and not kept; undefined where there are none.
+   * The first range that is not kept elsewhere, the same until it is; undefined where there is none.
    * @throws LogBroken
    */
   next(): Promise<LogRange | undefined>
-  /** Their frames, each held against the one before: pieces that are packed, to be kept one behind the other. @throws LogBroken */
+  /** The frames of that range: pieces that are packed, to be kept one behind the other. */
   pieces(): AsyncGenerator<Uint8Array>
   /** What `next` gave is kept elsewhere. */
   kept(): Promise<void>
-  /** Bytes of the log. */
-  bytes(): Promise<number>
+  /** Moves a long log into the file so that it begins anew, and tells the lengths. To be called several times a second. @throws LogBroken */
+  tend(): Promise<LogLengths>
+  /** Gives up what is not kept elsewhere, moves the log into the file and takes it off the disk, and closes. */
+  letGo(): Promise<void>
   /**
    * The database file as it is being read, packed in pieces. With every commit applied to it that its log held when this began, and those
    * that were made until it ended, it is the database as of the last of them.
    */
   file(): AsyncGenerator<Uint8Array>
   /**
-   * Sees that all that was committed is kept and in the file. As long as the file bears the mark that is returned, its log alone holds what came
-   * later; undefined where something is not kept yet, or others keep it from being moved.
+   * Moves all that was committed into the file. As long as the file bears the mark that is returned, its log alone holds what came later; undefined where
+   * something is not kept elsewhere, which is on the disk then, or others keep the log from being moved.
    */
   finish(): Promise<string | undefined>
   /** Ends it: the log may be written over again. What is under way throws. */
-  close(): void
+  close(): Promise<void>
 }
 
 /** Commits are missing between what was read of a log and what is there, or what is there cannot be read. */

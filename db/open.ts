@@ -8,6 +8,7 @@ import type { PostgresOptions } from './postgres/engine.ts'
 import { causeOf } from './sqlite/cause.ts'
 import { makeDirectory } from './sqlite/copy.ts'
 import { openSqlite, type SqliteOptions } from './sqlite/engine.ts'
+import { foldOnFullDisk } from './sqlite/full-disk.ts'
 import { isCurrentSqlite, migrateSqlite } from './sqlite/migrate.ts'
 import { openUnderAnotherName } from './sqlite/other-name.ts'
 
@@ -30,6 +31,8 @@ export type Opened = {
   migrated: string[]
   /** The copy made before them. */
   backup: string | undefined
+  /** The disk is full, and the log was moved into the file to make room. */
+  folded: boolean
   /** What an operator should mend, though it keeps nothing from working. */
   warnings: string[]
 }
@@ -51,6 +54,7 @@ export async function openDatabase({ url, dataDir, as, now, random, sqlite = {},
       db: openPostgres(url, random, as === 'command' ? { timeouts: unhurried, ...postgres } : postgres),
       migrated,
       backup: undefined,
+      folded: false,
       warnings: [],
     }
   }
@@ -75,6 +79,7 @@ function openFile(
     throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
     refuseOtherName(file)
+    const folded = as === 'server' && foldOnFullDisk(file)
     const how = { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined }
     const migration = naming(file, () => migrateSqlite(file, sqliteMigrations, how))
     if (as === 'command') lock?.release()
@@ -91,7 +96,7 @@ function openFile(
       if (as === 'server') lock?.release()
     }
     const warnings = [...directories, file].flatMap((path) => openToAll(path) ?? [])
-    return { db: { ...db, close }, migrated: migration.applied, backup: migration.backup, warnings }
+    return { db: { ...db, close }, migrated: migration.applied, backup: migration.backup, folded, warnings }
   } catch (error) {
     lock?.release()
     throw error
@@ -187,6 +192,8 @@ export function lockFile(path: string, waitMs = 0): DataDirLock | undefined {
     const connection = new Sqlite(path, { create: true })
     lock = connection
     connection.run(`PRAGMA busy_timeout = ${waitMs}`)
+    // Nothing is ever written to it, and a journal would need room on a full disk.
+    connection.run('PRAGMA journal_mode = MEMORY')
     connection.run('BEGIN EXCLUSIVE')
     return { release: () => connection.close() }
   } catch (error) {

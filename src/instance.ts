@@ -99,6 +99,10 @@ export async function openInstance({
     postgres: { connections: config.databaseConnections, ...given.postgres },
   })
   const { migrated, backup, warnings } = opened
+  if (opened.folded)
+    log.warn('database.disk_full', {
+      advice: 'there was no room to open the database, and so its log was moved into the file: make room',
+    })
   // Before the first write: what a crash left unshipped must not be written over before it is shipped.
   if (as === 'server' && config.shipLogSeconds !== undefined) opened.db.file?.holdLog()
   const db = tellingOfPlace(countingCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))

@@ -62,7 +62,9 @@ export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FUL
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
 }
 
-const isFatal = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')
+/** `SHMSIZE`: there is no room for the index of the log, which is no fault of the disk. */
+const isFull = (error: unknown) => ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(engineErrorCode(error) ?? '')
+const isFatal = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '') && !isFull(error)
 
 /** What of a connection drizzle uses. */
 const clientOf = (prepare: (text: string) => Statement) => ({ prepare }) as unknown as Sqlite
@@ -384,8 +386,6 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
     writer.close()
   }
-
-  const isFull = (error: unknown) => engineErrorCode(error) === 'SQLITE_FULL'
 
   return {
     read: readerOn(reader, guard, tell),

@@ -4,7 +4,10 @@ import { dirname } from 'node:path'
 import type { DatabaseFile } from '../engine.ts'
 import { describedCopyInWorker, documentsInWorker, makeDirectory, problemsInWorker } from './copy.ts'
 import { followLog } from './follow.ts'
-import { markOf, pin } from './log-tail.ts'
+import { keepReserve } from './full-disk.ts'
+import { markOf } from './log-life.ts'
+import { removeSpool } from './log-spool.ts'
+import { pin } from './log-tail.ts'
 
 /** A database file and what is done with it beside whoever writes to it: by other connections, in another thread. */
 export function databaseFileAt(file: string): DatabaseFile {
@@ -34,6 +37,8 @@ const atRest = (file: string): Omit<DatabaseFile, 'holdLog' | 'letLogGo' | 'foll
   },
   documents: () => documentsInWorker(file),
   quickCheck: () => problemsInWorker(file, 'quick'),
+  dropUnshipped: () => removeSpool(file),
+  keepReserve: () => keepReserve(file),
   sizes: () => ({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
 })
 

@@ -1,16 +1,15 @@
 /** Follows the log of a database file: the reading in a thread of its own, the copying of the file in a process of its own. */
 import { resolve } from 'node:path'
-import { type CommitLog, LogBroken, type LogKept, type LogRange } from '../engine.ts'
+import { type CommitLog, LogBroken, type LogKept, type LogLengths, type LogRange } from '../engine.ts'
 
 export type LogQuestion = {
   id: number
-  ask: 'open' | 'next' | 'piece' | 'kept' | 'bytes' | 'finish'
+  ask: 'open' | 'read' | 'next' | 'piece' | 'kept' | 'tend' | 'finish' | 'letGo' | 'close'
   file: string
   kept?: LogKept | undefined
 }
-export type LogAnswer =
-  | { id: number; value: LogRange | Uint8Array | number | string | boolean | undefined }
-  | { id: number; failed: string; name: string; code: string | undefined }
+export type LogValue = LogRange | LogLengths | Uint8Array | number | string | boolean | undefined
+export type LogAnswer = { id: number; value: LogValue } | { id: number; failed: string; name: string; code: string | undefined }
 
 /** Begins to follow the log of a file that this process has open. @param kept what is kept of it already */
 export async function followLog(file: string, kept?: LogKept): Promise<CommitLog> {
@@ -44,6 +43,18 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
       worker.postMessage({ id, ask: what, file, kept } satisfies LogQuestion)
     })
 
+  let closing: Promise<void> | undefined
+  /** The thread closes its connections, so that the log is free once this is done. */
+  async function closeAll(): Promise<void> {
+    const done = ask('close').catch(() => undefined)
+    ended = new Error('the log is closed')
+    for (const [id, { reject }] of waiting) if (id !== asked - 1) reject(ended)
+    for (const copy of copies) copy.kill()
+    await Promise.race([done, new Promise((resolve) => void setTimeout(resolve, closeMaxMs).unref())])
+    end(ended)
+  }
+  const close = () => (closing ??= ended ? Promise.resolve() : closeAll())
+
   let goesOn: boolean
   try {
     goesOn = await ask<boolean>('open')
@@ -53,6 +64,7 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
   }
   return {
     goesOn,
+    read: () => ask('read'),
     next: () => ask('next'),
     async *pieces() {
       for (let coming = ask<Uint8Array | undefined>('piece'); ; ) {
@@ -65,7 +77,8 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
       }
     },
     kept: () => ask('kept'),
-    bytes: () => ask('bytes'),
+    tend: () => ask('tend'),
+    letGo: () => ask<void>('letGo').finally(close),
     finish: () => ask('finish'),
     async *file() {
       const copy = Bun.spawn([process.execPath, '-e', copying, resolve(file)], {
@@ -86,9 +99,12 @@ export async function followLog(file: string, kept?: LogKept): Promise<CommitLog
         copy.kill()
       }
     },
-    close: () => end(new Error('the log is closed')),
+    close,
   }
 }
+
+/** A thread that does not answer is ended after so long. */
+const closeMaxMs = 10_000
 
 /**
  * In a process of its own: a file that SQLite has open must not be opened and closed besides by the same process, which would drop its locks.

@@ -1,7 +1,7 @@
 /** The write-ahead log as a plain file: no lock of SQLite's is on it. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { LogBroken, type LogHeader, type LogRange, type LogSum } from '../engine.ts'
-import { type Frame, frameHeaderBytes, frameOf, headerOf, logHeaderBytes, sumOfFrame } from './log.ts'
+import { type Frame, frameHeaderBytes, frameOf, headerOf, logHeaderBytes, pagesAfterOf, sumOfFrame } from './log.ts'
 
 /** Where one has read to: so many frames of a life of the log, and what their checksums come to. */
 export type Position = { readonly header: LogHeader | undefined; readonly frame: number; readonly sum: LogSum }
@@ -21,6 +21,21 @@ export function sumAt(path: string, header: LogHeader, frames: number): LogSum {
   })
   if (!sum) throw new LogBroken('the log is cut off')
   return sum
+}
+
+/** The last frame, at most `wanted` and after `from`, that ends a commit; where there is none, the first one after `wanted`. */
+export function commitNear(path: string, header: LogHeader, { from, wanted, to }: Record<'from' | 'wanted' | 'to', number>): number {
+  if (wanted >= to) return to
+  const found = withFile(path, (descriptor) => {
+    const bytes = Buffer.allocUnsafeSlow(frameHeaderBytes)
+    const endsCommit = (frames: number) =>
+      readSync(descriptor, bytes, 0, frameHeaderBytes, logHeaderBytes + (frames - 1) * frameBytes(header)) === frameHeaderBytes &&
+      pagesAfterOf(bytes) > 0
+    for (let frames = wanted; frames > from; frames--) if (endsCommit(frames)) return frames
+    for (let frames = wanted + 1; frames < to; frames++) if (endsCommit(frames)) return frames
+    return to
+  })
+  return found ?? to
 }
 
 /** The header of the log; undefined where there is none, or no whole one. */

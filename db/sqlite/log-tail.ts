@@ -1,60 +1,75 @@
 /** Follows the write-ahead log of a database that is in use, and sees that nothing of it is written over before it has been read. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogRange, type LogSum } from '../engine.ts'
+import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogLengths, type LogRange } from '../engine.ts'
 import { follows, isSame } from './log.ts'
-import { frameBytes, type Position, readFrames, readHeader, sumAt } from './log-file.ts'
+import { commitNear, frameBytes, type Position, readFrames, readHeader, sumAt } from './log-file.ts'
+import { freshMarkOf, markOf, markOfLife, noteLifeEnd } from './log-life.ts'
+import { joinedOf, type LogEnd, openSpool, type Segment } from './log-spool.ts'
 import { packed } from './packing.ts'
 
 export type LogTail = ReturnType<typeof openTail>
-
-/** Read before it was asked for, so that the log may begin anew. */
-type Carried = { readonly range: LogRange; readonly pieces: readonly (() => Uint8Array)[] }
 
 export type TailOptions = {
   /** What is kept elsewhere already. */
   kept?: LogKept | undefined
   /** From so many frames on, the log is made to begin anew. */
   foldFrames?: number
-  /** What is read ahead at most, and what of it under the write lock. */
-  setAsideMaxBytes?: number
+  /** One range holds about so much at most. */
+  rangeMaxBytes?: number
+  /** What is read under the write lock at most, unless the log is longer than `longBytes`. */
   lockedMaxBytes?: number
+  longBytes?: number
+  /** What a start reads under the write lock at most. */
+  startMaxBytes?: number
 }
 
 /** Half of what has the writer itself move the log into the file: that seldom comes to it. */
 const foldFramesByDefault = 2_000
-const setAsideMaxByDefault = 64 * 1024 * 1024
-const lockedMaxByDefault = 4 * 1024 * 1024
+const megabyte = 1024 * 1024
+/** Reading that has not caught up with the writers after so many rounds is finished under the write lock. */
+const roundsMax = 8
 const lockWaitMs = 500
 const lockTriesMax = 20
 const looksMax = 5
 /** A log that begins anew is unsettled for an instant. */
 const [unsettledMax, unsettledMs] = [100, 5]
-/** Longer than two writes to a file may bear the same time. */
-const tickMs = 20
 
 /**
  * A reader of the log of `file`, beside whoever writes to it. SQLite may write over a frame only when it is in the file and nobody reads
- * from the log; so there is always a read transaction that began no later than what is kept elsewhere ends, and the next one is begun before the
- * last one ends. The log is opened as a plain file: SQLite's locks are on the database and its `-shm`, never on the log.
+ * from the log; so there is always a read transaction that began no later than what is on the disk elsewhere ends, and the next one is begun before
+ * the last one ends. The log is opened as a plain file: SQLite's locks are on the database and its `-shm`, never on the log.
+ *
+ * What is read waits in `queue` until it is kept elsewhere: a short range in memory, a long one in the spool. Before the log begins anew, all of it is in
+ * the spool, so that a crash loses nothing.
  */
 export function openTail(
   file: string,
   {
     kept,
     foldFrames = foldFramesByDefault,
-    setAsideMaxBytes = setAsideMaxByDefault,
-    lockedMaxBytes = lockedMaxByDefault,
+    rangeMaxBytes = 32 * megabyte,
+    lockedMaxBytes = 4 * megabyte,
+    longBytes = 64 * megabyte,
+    startMaxBytes = 256 * megabyte,
   }: TailOptions = {},
 ) {
   let held = connect(file, true)
   let spare = connect(file, true)
   const locker = connect(file, false)
   const checkpointer = connect(file, false)
+  const spool = openSpool(file)
+  const queue: Segment[] = []
+  /** The first of the queue was asked for: it stays the same until it is kept elsewhere. */
+  let isAsked = false
+  /** The log could not begin anew since another connection reads from it. */
+  let isHeldByOthers = false
+  /** Up to there the present read transaction sees. */
+  let pinned: { header: LogHeader | undefined; frames: number } = { header: undefined, frames: 0 }
   pin(held)
+  /** Up to there the log was read. */
   let position = beginning()
-  let pending: { range: LogRange; end?: Position } | undefined
-  let carried: Carried | undefined
+  /** Where the last range of the queue ends, or else what is kept elsewhere: at `position`, or at the end of the life before. */
+  let lastEnd = endAt(position)
 
   function beginning(): Position {
     const header = readHeader(`${file}-wal`)
@@ -65,6 +80,8 @@ export function openTail(
     const found = checkpointer.query<{ busy: number; log: number; checkpointed: number }, []>(`PRAGMA wal_checkpoint(${mode})`).get()
     return { frames: Math.max(0, found?.log ?? 0), inFile: Math.max(0, found?.checkpointed ?? 0) }
   }
+
+  const bytesOf = (frames: number) => (position.header ? frames * frameBytes(position.header) : 0)
 
   /** The log as it is, and how many of its frames are committed; undefined while it begins anew. */
   function look(): { header: LogHeader | undefined; frames: number } | undefined {
@@ -91,8 +108,10 @@ export function openTail(
     if (!header) return undefined
     const known = position.header
     if (known && isSameLog(header, known)) return rangeTo(position, header, now.frames)
-    // Its last frames were read before it could begin anew: that is what the read transaction was for.
-    if (known && !follows(header, known)) throw new LogBroken('the log began anew more than once')
+    // Its last frames were read before it could begin anew: that is what the read transaction was for. Where a process was killed in its first transaction of
+    // a new life, SQLite draws new salts; nothing is missing as long as nothing was moved into the file since.
+    if (known && !follows(header, known) && markOfLife(file, lastEnd) !== markOf(file))
+      throw new LogBroken('the log began anew more than once')
     return rangeTo({ header, frame: 0, sum: header.sum }, header, now.frames)
   }
 
@@ -104,87 +123,133 @@ export function openTail(
     return inFile === frames
   }
 
+  function pinHeld(connection: Sqlite): void {
+    pin(connection)
+    pinned = look() ?? { header: undefined, frames: 0 }
+  }
+
   /**
-   * A new read transaction before the last one ends; where none can be had, the last one goes on. So it does where all of the log is in the file: it
-   * began no earlier then, and a new one would read from the file alone, so that the next write might begin the log anew.
+   * A new read transaction before the last one ends; where none can be had, the last one goes on. So it does
+   * - until all that it sees was read and would survive a crash;
+   * - until some of the present life of the log would: the file stays as it was when the life before ended, which a start after a crash looks for;
+   * - where all of the log is in the file: a new one would read from the file alone, so that the next write might begin the log anew.
    */
   function renew(): void {
-    if (!isAllInFile()) repin()
+    const now = look()
+    const isOfThisLife = now?.header !== undefined && position.header !== undefined && isSameLog(now.header, position.header)
+    const isRead = !(pinned.header && position.header && isSameLog(pinned.header, position.header)) || position.frame >= pinned.frames
+    if (isOfThisLife && isRead && queue.every(({ drop }) => drop) && !isAllInFile()) repin()
   }
 
   function repin(): void {
-    if (!isLocked(spare, pin)) return
+    if (!isLocked(spare, pinHeld)) return
     const last = held
     held = spare
     spare = last
     unpin(spare)
   }
 
-  /**
-   * Moves the log into the file and lets the next write begin it anew. Nobody writes for as long as it takes to read, and to move, what was
-   * written since the last look.
-   */
-  function fold(): void {
-    if (isFolded()) noteLife()
+  /** Reads a range into memory. @throws LogBroken */
+  function remember(range: LogRange): void {
+    const [pieces, after]: [Uint8Array[], LogEnd | null] = [[], lastEnd]
+    for (const piece of readAndMove(range)) pieces.push(piece)
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+    queue.push({ range, after, pieces: pieces.map((piece) => () => piece), bytes })
   }
 
-  /** @returns whether the next write begins the log anew */
-  function isFolded(): boolean {
-    const { frames, inFile } = counts('PASSIVE')
-    // Where somebody else reads from the log, it would be for nothing.
-    if (frames < foldFrames || inFile < position.frame || !setAside(setAsideMaxBytes, ready)) return false
-    if (!isLocked(locker, lock)) return false
+  /** Reads a range into the spool, in parts. @throws LogBroken */
+  function spoolRange(range: LogRange): void {
+    persist()
+    const { header, to } = range
+    const stepFrames = Math.max(1, Math.floor(rangeMaxBytes / frameBytes(header)))
+    for (let at = range; at.from < to; ) {
+      const end = commitNear(`${file}-wal`, header, { from: at.from, wanted: at.from + stepFrames, to })
+      const part = { ...at, to: end, end: sumAt(`${file}-wal`, header, end) }
+      queue.push(spool.put(part, lastEnd, readAndMove(part)))
+      at = { ...range, from: end, sum: part.end }
+    }
+  }
+
+  /** The packed frames of a range. `position` is behind it once the last is read. */
+  function* readAndMove(range: LogRange): Generator<Uint8Array> {
+    const reading = readFrames(`${file}-wal`, range)
+    for (;;) {
+      const { done, value } = reading.next()
+      if (done) {
+        position = value
+        lastEnd = endAt(value)
+        return
+      }
+      yield packed(value)
+    }
+  }
+
+  /** Writes to the disk what was read into memory. */
+  function persist(): void {
+    for (const [nth, { range, after, pieces, drop }] of queue.entries())
+      if (!drop)
+        queue[nth] = spool.put(
+          range,
+          after,
+          pieces.map((piece) => piece()),
+        )
+  }
+
+  /** Reads all that is committed by now. @returns how many ranges wait to be kept elsewhere @throws LogBroken */
+  function read(): number {
+    const range = rangeNow()
+    if (range && range.to - range.from < foldFrames) remember(range)
+    else if (range) spoolRange(range)
+    joinWaiting()
+    return queue.length
+  }
+
+  /** Makes one range of those in the spool that follow each other, so that fewer are shipped. */
+  function joinWaiting(): void {
+    for (let nth = isAsked ? 1 : 0; nth + 1 < queue.length; ) {
+      const joined = joinedOf(queue[nth] as Segment, queue[nth + 1] as Segment)
+      const isShort = joined && (joined.range.to - joined.range.from) * frameBytes(joined.range.header) <= rangeMaxBytes
+      if (joined && isShort) queue.splice(nth, 2, joined)
+      else nth++
+    }
+  }
+
+  /** Moves a long log into the file and lets the next write begin it anew. @throws LogBroken */
+  function fold(): void {
+    isHeldByOthers = false
+    if ((look()?.frames ?? 0) < foldFrames) return
+    catchUp()
+    renew()
+    counts('PASSIVE')
+    if (!isLocked(locker, lock)) return
     try {
-      if (!setAside(lockedMaxBytes, later)) return false
+      const range = rangeNow()
+      const behind = range ? bytesOf(range.to - range.from) : 0
+      if (behind > lockedMaxBytes && bytesOf(counts('NOOP').frames) <= longBytes) return
+      if (range) spoolRange(range)
       renew()
       const moved = counts('PASSIVE')
       // Everything is in the file: a read transaction that begins now does not read from the log, and the next write may begin it anew.
       const isMoved = moved.frames === position.frame && moved.inFile === moved.frames
-      if (isMoved) repin()
-      return isMoved
+      isHeldByOthers = !isMoved
+      if (!isMoved) return
+      repin()
+      // Until something of the next life would survive a crash, that read transaction keeps everybody from writing to the file.
+      if (lastEnd) noteLifeEnd(file, lastEnd)
     } finally {
       locker.run('ROLLBACK')
     }
   }
 
-  /**
-   * Notes beside the file where a life of the log ended, and what the file was then. Until something of the next life is kept, the read transaction,
-   * which reads from the file alone, keeps everybody from moving anything into it: whoever finds it so after a crash knows that nothing is missing
-   * between that end and the log that is there.
-   */
-  function noteLife(): void {
-    const { header, frame, sum } = position
-    if (!header || !toNanoseconds(file)) return
-    Bun.sleepSync(tickMs)
-    const end: LifeEnd = { salt1: header.salt1, salt2: header.salt2, frame, sum, mark: markOf(file) }
-    try {
-      writeFileSync(lifeFileOf(file), JSON.stringify(end), { mode: 0o600 })
-    } catch {
-      // Without it a start begins with a new copy.
+  /** Spools what was committed, while others write, until little of it is left. */
+  function catchUp(): void {
+    persist()
+    for (let round = 0; round < roundsMax; round++) {
+      const range = rangeNow()
+      if (!range) return
+      if (bytesOf(range.to - range.from) <= lockedMaxBytes) return
+      spoolRange(range)
     }
-  }
-
-  /** Reads what was committed meanwhile. False where that is more than is kept in memory, or the log is another one by now. */
-  function setAside(maxBytes: number, pack: (piece: Uint8Array) => () => Uint8Array): boolean {
-    const now = look()
-    if (!now?.header || !position.header || !isSameLog(now.header, position.header) || now.frames < position.frame) return false
-    const range = rangeTo(position, now.header, now.frames)
-    if (!range) return true
-    if ((range.to - range.from) * frameBytes(range.header) > maxBytes) return false
-    const reading = readFrames(`${file}-wal`, range)
-    const pieces: (() => Uint8Array)[] = []
-    for (;;) {
-      const { done, value } = reading.next()
-      if (done) {
-        position = value
-        break
-      }
-      pieces.push(pack(value))
-    }
-    carried = carried
-      ? { range: { ...carried.range, to: range.to, end: range.end }, pieces: [...carried.pieces, ...pieces] }
-      : { range, pieces }
-    return true
   }
 
   /**
@@ -192,8 +257,12 @@ export function openTail(
    * it was when all of that was in it, so that the log holds what came later. That is read while nobody writes: a log that is in the file by now
    * could begin anew with the next write.
    */
-  function goOn(kept: LogKept): boolean {
-    const { header, frame, sum, mark = markOfLife(file, kept), markWhenHeld } = kept
+  function goOn(given: LogKept): boolean {
+    const waiting = spool.load(endAt(given))
+    const last = waiting.at(-1)?.range
+    const { header, frame, sum } = last ? { header: last.header, frame: last.to, sum: last.end } : given
+    const end = endAt({ header, frame, sum })
+    const mark = (last ? undefined : given.mark) ?? markOfLife(file, end)
     // Where many write, the first who asks need not be the first who is let in.
     if (!Array.from({ length: lockTriesMax }).some(() => isLocked(locker, lock))) return false
     const before = position
@@ -204,31 +273,41 @@ export function openTail(
         if (now.frames < frame || !isSame(sumAt(`${file}-wal`, now.header, frame), sum)) return false
         position = { header: now.header, frame, sum }
       } else {
-        if (mark === undefined || (mark !== markOf(file) && mark !== markWhenHeld)) return false
+        if (mark === undefined || (mark !== markOf(file) && mark !== given.markWhenHeld)) return false
         position = { header: now.header, frame: 0, sum: now.header?.sum ?? [0, 0] }
       }
-      const isRead = now.frames === position.frame || setAside(setAsideMaxBytes, later)
+      lastEnd = end
+      queue.push(...waiting)
+      const range = now.header && rangeTo(position, now.header, now.frames)
+      const isRead = !range || (range.to - range.from) * frameBytes(range.header) <= startMaxBytes
+      if (isRead && range) spoolRange(range)
       if (isRead) renew()
-      else position = before
+      else forget(before)
       return isRead
     } catch (error) {
       if (!(error instanceof LogBroken)) throw error
-      position = before
+      forget(before)
       return false
     } finally {
       locker.run('ROLLBACK')
     }
   }
 
-  const isAllKept = (now: ReturnType<typeof look>): boolean => {
-    if (carried || pending || !now) return false
-    const { header, frame } = position
-    return now.header && header ? isSameLog(now.header, header) && now.frames === frame : now.header === header
+  function forget(before: Position): void {
+    position = before
+    lastEnd = endAt(before)
+    queue.length = 0
   }
 
+  pinned = look() ?? pinned
   const goesOn = kept !== undefined && goOn(kept)
+  if (!goesOn) spool.clear()
   // The first read transaction reads from the file alone where all of the log was in it.
-  if (goesOn && isAllInFile()) noteLife()
+  if (goesOn && lastEnd && isAllInFile()) noteLifeEnd(file, lastEnd)
+
+  const closeAll = () => {
+    for (const connection of [held, spare, locker, checkpointer]) connection.close()
+  }
 
   return {
     /** Whether it goes on where what was given as kept ends. */
@@ -237,73 +316,70 @@ export function openTail(
     finish(): string | undefined {
       if (!isLocked(locker, lock)) return undefined
       try {
-        if (!isAllKept(look())) return undefined
+        const isAllKept = queue.length === 0 && rangeNow() === undefined
+        if (!isAllKept) {
+          const range = rangeNow()
+          if (range) spoolRange(range)
+          persist()
+        }
         renew()
         const { frames, inFile } = counts('PASSIVE')
         if (inFile < frames) return undefined
-        Bun.sleepSync(tickMs)
-        return toNanoseconds(file) ? markOf(file) : undefined
+        if (isAllKept) return freshMarkOf(file)
+        if (lastEnd) noteLifeEnd(file, lastEnd)
+        return undefined
       } finally {
         locker.run('ROLLBACK')
       }
     },
+    read,
     /**
-     * The commits that were made since the last that were kept, or those that were asked for and not kept; undefined where there are none.
+     * The first range that is not kept elsewhere, the same until it is; undefined where there is none.
      * @throws LogBroken
      */
     next(): LogRange | undefined {
-      if (carried) return { ...carried.range, setAside: true }
-      const range = pending?.range ?? rangeNow()
-      pending = range && { range }
-      return range
+      if (queue.length === 0) read()
+      isAsked = queue.length > 0
+      return queue[0]?.range
     },
-    /** Their frames, each held against the one before, packed in pieces. @throws LogBroken */
+    /** The frames of that range, packed in pieces. */
     *pieces(): Generator<Uint8Array> {
-      if (carried) {
-        for (const piece of carried.pieces) yield piece()
-        return
-      }
-      if (!pending) return
-      const reading = readFrames(`${file}-wal`, pending.range)
-      for (;;) {
-        const { done, value } = reading.next()
-        if (done) {
-          pending.end = value
-          return
-        }
-        yield packed(value)
-      }
+      for (const piece of queue[0]?.pieces ?? []) yield piece()
     },
-    /** What `next` gave is kept elsewhere: the log may be written over up to there. */
+    /** What `next` gave is kept elsewhere: it need not be kept here any longer. */
     kept(): void {
-      if (carried) {
-        carried = undefined
-        return
-      }
-      if (!pending?.end) throw new Error('what was not read is not kept')
-      position = pending.end
-      pending = undefined
+      const done = queue.shift()
+      if (!done) throw new Error('what was not read is not kept')
+      isAsked = false
+      done.drop?.()
       renew()
       fold()
     },
-    /** Bytes of the log. */
-    logBytes: () => counts('NOOP').frames * (position.header ? frameBytes(position.header) : 0),
-    close(): void {
-      for (const connection of [held, spare, locker, checkpointer]) connection.close()
+    /** Moves a long log into the file, and tells the lengths. @throws LogBroken */
+    tend(): LogLengths {
+      fold()
+      return {
+        logBytes: bytesOf(counts('NOOP').frames),
+        waitingBytes: queue.reduce((sum, { bytes, drop }) => sum + (drop ? bytes : 0), 0),
+        isHeldByOthers,
+      }
     },
+    /** Gives up all that is not kept elsewhere, and has the log leave the disk. */
+    letGo(): void {
+      queue.length = 0
+      spool.clear()
+      for (const connection of [held, spare]) if (connection.inTransaction) unpin(connection)
+      counts('PASSIVE')
+      // Where many write, the lock may not be had at once.
+      for (let tries = 0; tries < lockTriesMax; tries++)
+        if (checkpointer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0) return
+    },
+    close: closeAll,
   }
 }
 
-function ready(piece: Uint8Array): () => Uint8Array {
-  const done = packed(piece)
-  return () => done
-}
-
-/** Packing takes longer than reading: not while others wait. */
-function later(piece: Uint8Array): () => Uint8Array {
-  const copy = new Uint8Array(piece)
-  return () => packed(copy)
-}
+const endAt = ({ header, frame, sum }: Position): LogEnd | null =>
+  header ? { salt1: header.salt1, salt2: header.salt2, frame, sum } : null
 
 const isSameLog = (one: LogHeader, other: LogHeader) => one.salt1 === other.salt1 && one.salt2 === other.salt2
 
@@ -331,29 +407,6 @@ const unpin = (connection: Sqlite) => void connection.run('COMMIT')
 
 /** From then on nobody else writes. */
 const lock = (connection: Sqlite) => void connection.run('BEGIN IMMEDIATE')
-
-/** Where a life of the log ended, and the mark of the file when all of that was in it. */
-type LifeEnd = Pick<LogHeader, 'salt1' | 'salt2'> & { readonly frame: number; readonly sum: LogSum; readonly mark: string }
-const lifeFileOf = (file: string): string => `${file}-life`
-
-/** The mark that was noted when the log's life ended where `kept` ends; undefined where none was, or that of another end. */
-function markOfLife(file: string, { header, frame, sum }: LogKept): string | undefined {
-  try {
-    const end = JSON.parse(readFileSync(lifeFileOf(file), 'utf8')) as LifeEnd
-    return isSameLog({ ...header, ...end }, header) && end.frame === frame && isSame(end.sum, sum) ? end.mark : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Tells a file from another one, and from what it was before anything was written to it. */
-export function markOf(file: string): string {
-  const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
-  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
-}
-
-/** Whether the file system tells times exactly enough: of one that tells whole seconds, two writes may bear the same. */
-const toNanoseconds = (file: string): boolean => statSync(file, { bigint: true }).mtimeNs % 1_000_000_000n !== 0n
 
 /** Takes a lock; false where it cannot be had now. */
 function isLocked(connection: Sqlite, take: (connection: Sqlite) => void): boolean {

@@ -1,7 +1,6 @@
 /** The thread that follows the log; see followLog. */
-import type { LogRange } from '../engine.ts'
 import { engineErrorCode } from '../engine.ts'
-import type { LogAnswer, LogQuestion } from './follow.ts'
+import type { LogAnswer, LogQuestion, LogValue } from './follow.ts'
 import { type LogTail, openTail } from './log-tail.ts'
 
 declare const self: Worker
@@ -20,23 +19,30 @@ function answer({ id, ask, file, kept }: LogQuestion): LogAnswer {
   }
 }
 
-function asked(
-  ask: LogQuestion['ask'],
-  file: string,
-  kept: LogQuestion['kept'],
-): LogRange | Uint8Array | number | string | boolean | undefined {
+function asked(ask: LogQuestion['ask'], file: string, kept: LogQuestion['kept']): LogValue {
   tail ??= openTail(file, { kept })
-  if (ask === 'open') return tail.goesOn
-  if (ask === 'finish') return tail.finish()
-  if (ask === 'next') {
-    pieces = undefined
-    return tail.next()
+  switch (ask) {
+    case 'open':
+      return tail.goesOn
+    case 'read':
+      return tail.read()
+    case 'next':
+      pieces = undefined
+      return tail.next()
+    case 'piece': {
+      pieces ??= tail.pieces()
+      const { done, value } = pieces.next()
+      return done ? undefined : value
+    }
+    case 'kept':
+      return void tail.kept()
+    case 'tend':
+      return tail.tend()
+    case 'finish':
+      return tail.finish()
+    case 'letGo':
+      return void tail.letGo()
+    case 'close':
+      return void tail.close()
   }
-  if (ask === 'piece') {
-    pieces ??= tail.pieces()
-    const { done, value } = pieces.next()
-    return done ? undefined : value
-  }
-  if (ask === 'kept') tail.kept()
-  return ask === 'bytes' ? tail.logBytes() : undefined
 }

@@ -38,8 +38,11 @@ export function frameOf(bytes: Uint8Array, { salt1, salt2 }: Pick<LogHeader, 'sa
   const sum = sumOf(bytes.subarray(frameHeaderBytes), sumOf(bytes.subarray(0, 8), before))
   if (!isSame(sum, sumOfFrame(bytes))) return undefined
   const page = view.getUint32(0)
-  return page === 0 ? undefined : { page, pagesAfter: view.getUint32(4), sum }
+  return page === 0 ? undefined : { page, pagesAfter: pagesAfterOf(bytes), sum }
 }
+
+/** Of the frame that ends a commit: how many pages the database has then. Otherwise 0. */
+export const pagesAfterOf = (bytes: Uint8Array): number => viewOf(bytes).getUint32(4)
 
 /** What a frame says that the checksums come to after it. */
 export function sumOfFrame(bytes: Uint8Array): Sum {

@@ -27,7 +27,7 @@ const sentences: readonly (readonly [RegExp, Sentence])[] = [
   [/^ELOOP$/, (path) => `Links that lead in a circle: ${path}`],
   [/^ENAMETOOLONG$/, (path) => `The name is too long: ${path}`],
   [/^EROFS$/, (path) => `The disk is mounted read-only: ${path}. Mount it writable, or choose another place`],
-  [/^(ENOSPC|EDQUOT|SQLITE_FULL|53100)$/, (path) => `The disk is full: ${path}. Make room, then run it again`],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE|53100)$/, (path) => `The disk is full: ${path}. Make room, then run it again`],
   [/^(EMFILE|ENFILE)$/, 'Too many files are open: raise the limit (ulimit -n, LimitNOFILE)'],
   [/^EIO$/, (path) => `The disk failed: ${path}. Check the disk`],
   [

@@ -5,6 +5,7 @@ import { engineErrorCode } from '../../db/engine.ts'
 import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
 import { dropUnfinished, makeDirectory, publish, syncPath } from '../../db/sqlite/copy.ts'
 import { rowsIn } from '../../db/sqlite/describe.ts'
+import { removeSpool } from '../../db/sqlite/log-spool.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { sealedMagic } from '../core/sealed-store.ts'
@@ -262,6 +263,7 @@ function keepPresent(config: Config, target: string, kept: string): void {
   for (const ending of present) keepAs(`${target}${ending}`, `${kept}${ending}`)
   syncPath(backups)
   for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
+  removeSpool(target)
   // Before the new file has the name: after a power loss the old log must not stand beside it.
   syncPath(dirname(target))
   process.stdout.write(`The database that was there is kept as ${kept}\n`)

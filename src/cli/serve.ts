@@ -50,6 +50,14 @@ export type ServeOptions = {
   env?: Readonly<Record<string, string | undefined>>
 }
 
+function keepReserve({ deps: { db, log } }: Instance): void {
+  try {
+    db.file?.keepReserve()
+  } catch (error) {
+    log.warn('database.no_reserve', { error })
+  }
+}
+
 /** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
 export async function serve(
   config: Config,
@@ -99,6 +107,7 @@ export async function serve(
   const jobs = startJobs(instance.deps)
   tellOfSameDisk(instance.deps)
   const shipping = await shipLog(instance.deps)
+  keepReserve(instance)
   log.info('server.started', {
     url: serving.url,
     version: instance.deps.build.version,

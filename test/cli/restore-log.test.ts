@@ -26,9 +26,9 @@ function newCounter(folder: string): string {
   return file
 }
 
-/** Lets the program count and ship until `isEnough`, then kills it. What it has acknowledged, and what it has said is shipped. */
-async function countUntil(file: string, store: string, isEnough: (lines: number, shipped: number) => boolean, checkpointEvery = 70) {
-  await using child = startChild(program, [file, store, String(checkpointEvery)])
+/** Lets the program count and ship until `isEnough`, then kills it. `given`: its further arguments. What it has acknowledged, and what it has said is shipped. */
+async function countUntil(file: string, store: string, isEnough: (lines: number, shipped: number) => boolean, ...given: readonly number[]) {
+  await using child = startChild(program, [file, store, ...given.map(String)])
   let [made, shipped, lines] = [0, -1, 0]
   for await (const line of child.lines) {
     const [word, n = '0'] = line.split(' ')
@@ -98,6 +98,24 @@ describeProcesses('Shipping the log', () => {
     expect([n >= second.shipped, problems]).toEqual([true, []])
     expect(readdirSync(join(store, 'wal', '00000000')).filter((name) => /^\d/.test(name)).length).toBe(1)
     expect(shippedIn(store, 'snapshot').length).toBe(1)
+  })
+
+  test('whoever is killed in the midst of many writes goes on, wherever that is, and loses nothing that was shipped', async () => {
+    const folder = temporaryDir()
+    const store = join(folder, 'store')
+    const file = newCounter(folder)
+    await countUntil(file, store, (_, shipped) => shipped > 0, 70, 5_000)
+    let [before, shipped] = [0, 0]
+    // A long commit each time: the log begins anew all the while.
+    for (const lines of [150, 90, 210, 130, 170]) {
+      const run = await countUntil(file, store, (now, done) => now >= lines && done > before, 70, 150_000)
+      ;[before, shipped] = [run.made, run.shipped]
+      const { n, problems } = await restored(folder, store)
+      expect(n).toBeGreaterThanOrEqual(shipped)
+      expect(n).toBeLessThanOrEqual(run.made + 1)
+      expect(problems).toEqual([])
+    }
+    expect(readdirSync(join(store, 'wal', '00000000')).filter((name) => /^\d/.test(name)).length).toBe(1)
   })
 
   test('a segment that is missing or damaged is told, and what is before it is restored where that is asked for', async () => {

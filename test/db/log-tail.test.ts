@@ -1,7 +1,7 @@
 /** The write-ahead log followed beside writers, checkpoints and other readers, and a database made of it again. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
@@ -97,7 +97,7 @@ function commit(connection: Sqlite, pick: (below: number) => number): boolean {
 }
 
 let continued = 0
-for (const seed of [1, 2, 3, 4, 5, 6])
+for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
   test(`what is shipped is all that was committed, exactly, whatever writers, readers and checkpoints do (${seed})`, () => {
     const pick = chance(seed)
     const { file, connect } = newDatabase(`model-${seed}.db`)
@@ -109,14 +109,18 @@ for (const seed of [1, 2, 3, 4, 5, 6])
       openTail(file, {
         kept,
         foldFrames: 30 + pick(100),
-        setAsideMaxBytes: pick(3) ? 10_000_000 : 100_000,
+        rangeMaxBytes: pick(3) ? 10_000_000 : 50_000,
         lockedMaxBytes: pick(3) ? 1_000_000 : 5_000,
+        longBytes: pick(3) ? 10_000_000 : 400_000,
+        startMaxBytes: pick(3) ? 10_000_000 : 100_000,
       })
     let tail = open()
     let pages = openPages(copy)
     let [made, kept, lives, salt, wentOn] = [0, 0, 0, 0, 0]
     let end: LogKept | undefined
     let hasKept = false
+    /** A copy of the pages is good together with all that the log held then. */
+    let isWhole = true
     /** Where the log is lost, it begins again with a copy: by another process, since ours would drop its own locks. */
     const next = () => {
       try {
@@ -139,10 +143,19 @@ for (const seed of [1, 2, 3, 4, 5, 6])
       pages.close()
       Bun.spawnSync(['cp', file, copy])
       pages = openPages(copy)
+      isWhole = false
+    }
+    const finish = () => {
+      try {
+        return tail.finish()
+      } catch (error) {
+        if (!(error instanceof LogBroken) || hasKept) throw error
+        return undefined
+      }
     }
     /** Whoever follows ends, by itself or by a crash; others go on, or not, and it begins again with what it had. */
     const again = () => {
-      const mark = pick(2) ? tail.finish() : undefined
+      const mark = pick(2) ? finish() : undefined
       tail.close()
       for (let nth = pick(4); nth > 0; nth--) if (commit(writers[0], pick)) made++
       if (pick(3) === 0) writers[1].run(`PRAGMA wal_checkpoint(${pick(2) ? 'PASSIVE' : 'TRUNCATE'})`)
@@ -173,6 +186,8 @@ for (const seed of [1, 2, 3, 4, 5, 6])
       }
       hasKept = true
       end = { header: range.header, frame: range.to, sum: range.end }
+      isWhole ||= tail.read() === 0
+      if (!isWhole) return true
       const count = look(copy, countOf)
       expect(count).toBeGreaterThanOrEqual(kept)
       expect(count).toBeLessThanOrEqual(made)
@@ -225,7 +240,7 @@ test('the log does not grow without end while it is followed, also where there i
     // Between what was read and the next look something is committed, always.
     for (const _ of tail.pieces()) writer.run('UPDATE counter SET n = n + 1')
     tail.kept()
-    frames.push(tail.logBytes() / 4_120)
+    frames.push(tail.tend().logBytes / 4_120)
   }
   expect(Math.max(...frames)).toBeLessThan(200)
   tail.close()
@@ -301,7 +316,7 @@ for (const isHeld of [true, false])
     const log = await database.followLog({ header: range.header, frame: range.to, sum: range.end })
     expect(log.goesOn).toBe(isHeld)
     if (isHeld) expect((await log.next())?.from).toBe(range.to)
-    log.close()
+    await log.close()
     after.close()
   })
 
@@ -329,10 +344,10 @@ test('a crash in a life of the log of which nothing was kept yet is gone on from
   expect(log.goesOn).toBe(true)
   const next = await log.next()
   expect([next?.from, next?.header.salt1 === range.header.salt1]).toEqual([0, false])
-  log.close()
+  await log.close()
   const other = await databaseFileAt(file).followLog({ ...kept, frame: range.to - 1 })
   expect(other.goesOn).toBe(false)
-  other.close()
+  await other.close()
 })
 
 test('a log of which all is in the file and kept does not begin anew with the next write: after a crash it is gone on with', async () => {
@@ -362,7 +377,7 @@ test('a log of which all is in the file and kept does not begin anew with the ne
   expect(log.goesOn).toBe(true)
   const next = await log.next()
   expect([next?.from, next?.header.salt1]).toEqual([range.to, range.header.salt1])
-  log.close()
+  await log.close()
 })
 
 test('a log of which all was in the file at a start may begin anew with the next write: where it ended is noted', async () => {
@@ -375,6 +390,7 @@ test('a log of which all was in the file at a start may begin anew with the next
   if (!range) throw new Error('nothing was committed')
   for (const _ of tail.pieces());
   tail.kept()
+  writer.run('PRAGMA wal_checkpoint(PASSIVE)')
   tail.close()
   const kept = { header: range.header, frame: range.to, sum: range.end }
   const first = await databaseFileAt(file).followLog(kept)
@@ -382,11 +398,11 @@ test('a log of which all was in the file at a start may begin anew with the next
   fill()
   const again = databaseFileAt(file)
   again.holdLog()
-  first.close()
+  await first.close()
   const second = await again.followLog(kept)
   expect(second.goesOn).toBe(true)
   expect((await second.next())?.from).toBe(0)
-  second.close()
+  await second.close()
 })
 
 test('a log that is let go may be written over again', () => {
@@ -425,4 +441,95 @@ test("reading the log as a plain file drops none of SQLite's locks", () => {
   closeSync(openSync(`${file}-wal`, 'r'))
   expect(ours()).toEqual(before)
   writer.run('COMMIT')
+})
+
+test('the log stays short while nothing of it is taken elsewhere, and all of it is there for a start after a crash', async () => {
+  const { file, connect } = newDatabase('waiting.db')
+  const copy = `${file}.copy`
+  copyFileSync(file, copy)
+  using writer = connect()
+  const options = { foldFrames: 50, rangeMaxBytes: 100_000 }
+  const first = openTail(file, options)
+  const pages = openPages(copy)
+  writer.run('UPDATE counter SET n = n + 1')
+  const range = first.next()
+  if (!range) throw new Error('nothing was committed')
+  keep(first, range, pages)
+  let end: LogKept = { header: range.header, frame: range.to, sum: range.end }
+  const lengths: number[] = []
+  const fill = (tail: LogTail) => {
+    for (let nth = 0; nth < 40; nth++) {
+      for (let row = 0; row < 5; row++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
+      writer.run('UPDATE counter SET n = n + 1')
+      // What is asked for meanwhile, as by a target that does not answer, stays the same.
+      if (nth % 10 === 0) tail.next()
+      lengths.push(tail.tend().logBytes / 4_120)
+    }
+    return tail.tend().waitingBytes
+  }
+  expect(fill(first)).toBeGreaterThan(1_000_000)
+  expect(Math.max(...lengths)).toBeLessThan(200)
+
+  // As a crash leaves it, three times.
+  let tail = first
+  for (let crash = 0; crash < 3; crash++) {
+    const again = databaseFileAt(file)
+    again.holdLog()
+    tail.close()
+    tail = openTail(file, { ...options, kept: end })
+    again.letLogGo()
+    expect(tail.goesOn).toBe(true)
+    fill(tail)
+    // Some of it is taken.
+    for (let nth = 0; nth < 5; nth++) {
+      const next = tail.next()
+      if (!next) throw new Error('nothing waits')
+      keep(tail, next, pages)
+      end = { header: next.header, frame: next.to, sum: next.end }
+    }
+  }
+  for (let next = tail.next(); next; next = tail.next()) keep(tail, next, pages)
+  expect(look(copy, countOf)).toBe(countOf(writer))
+  expect(look(copy, rowsOf)).toEqual(rowsOf(writer))
+  expect([look(copy, soundnessOf), tail.tend().waitingBytes]).toEqual(['ok', 0])
+  pages.close()
+  tail.close()
+})
+
+test('a log that is let go leaves the disk', () => {
+  const { file, connect } = newDatabase('given-up.db')
+  using writer = connect()
+  const tail = openTail(file, { foldFrames: 50 })
+  for (let nth = 0; nth < 40; nth++) {
+    writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
+    tail.tend()
+  }
+  expect(readdirSync(`${file}-unshipped`).length).toBeGreaterThan(0)
+  tail.letGo()
+  expect([statSync(`${file}-wal`).size, existsSync(`${file}-unshipped`)]).toEqual([0, false])
+  tail.close()
+})
+
+test('a process that is killed in its first transaction of a new life of the log does not make the log lost', () => {
+  const { file, connect } = newDatabase('killed-first.db')
+  const tail = openTail(file, { foldFrames: 20 })
+  using writer = connect()
+  for (let nth = 0; nth < 30; nth++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
+  for (let range = tail.next(); range; range = tail.next()) {
+    for (const _ of tail.pieces());
+    tail.kept()
+  }
+  // The next write begins the log anew.
+  const script = `
+    const { Database } = require('bun:sqlite')
+    const connection = new Database(process.argv[1])
+    connection.run('PRAGMA cache_size = 1')
+    connection.run('BEGIN IMMEDIATE')
+    for (let nth = 0; nth < 50; nth++) connection.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
+    process.kill(process.pid, 'SIGKILL')`
+  Bun.spawnSync([process.execPath, '-e', script, file])
+  using other = connect()
+  other.run('UPDATE counter SET n = n + 1')
+  expect(tail.next()?.from).toBe(0)
+  tail.close()
 })

@@ -1,12 +1,14 @@
 /** A full disk refuses writes, honestly and for as long as it is full, and nothing else. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { DatabaseFull } from '../../db/engine.ts'
 import { openDatabase } from '../../db/open.ts'
 import { attempts } from '../../db/schema/people.ts'
+import { keepReserve } from '../../db/sqlite/full-disk.ts'
+import { explain } from '../../src/cli/failure.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { booksOf, violationsAtRest } from '../support/books.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -145,6 +147,42 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect((await reopened.read.select({ id: attempts.id }).from(attempts)).length).toBe(acknowledged.length)
     await reopened.close()
   })
+
+  for (const hasReserve of [true, false])
+    test(`a start on a full disk with a long log ${hasReserve ? 'moves the log into the file' : 'without a reserve loses nothing, and works once there is room'}`, async () => {
+      const from = temporaryDir()
+      const ids: string[] = []
+      // As a crash leaves it: all of it in the log, and no `-shm`.
+      const built = await openDatabase({ url: `file:${join(from, 'souk.db')}`, dataDir: from, as: 'server', now: 0, random: Math.random })
+      built.db.file?.holdLog()
+      for (let nth = 0; nth < 60; nth++) {
+        ids.push(String(nth).padStart(3, '0'))
+        await built.db.write(async (tx) => void (await tx.insert(attempts).values(row(ids.at(-1) ?? ''))))
+      }
+      const dataDir = smallDisk(120) ?? ''
+      const file = join(dataDir, 'souk.db')
+      for (const ending of ['', '-wal']) Bun.spawnSync(['cp', join(from, `souk.db${ending}`), `${file}${ending}`])
+      await built.db.close()
+      if (hasReserve) keepReserve(file, 10 * 1024 * 1024)
+      fillUp(join(dataDir, 'ballast'))
+
+      const options = { url: `file:${file}`, dataDir, as: 'server', now: 0, random: Math.random } as const
+      const idsOf = async ({ db }: Awaited<ReturnType<typeof openDatabase>>) =>
+        (await db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
+      if (!hasReserve) {
+        const refusal = await openDatabase(options).catch((error: unknown) => error)
+        expect(explain(refusal, {}).text).toStartWith(`The disk is full: ${file}`)
+        rmSync(join(dataDir, 'ballast'))
+      }
+      const opened = await openDatabase(options)
+      expect([opened.folded, statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0]).toEqual([
+        hasReserve,
+        hasReserve ? 0 : expect.any(Number),
+      ])
+      expect(await idsOf(opened)).toEqual(ids)
+      await opened.db.write(async (tx) => void (await tx.insert(attempts).values(row('room again'))))
+      await opened.db.close()
+    })
 
   test('on a full disk a request that writes is answered 503 with Retry-After, one that reads is answered, and readiness says so', async () => {
     const dataDir = smallDisk(8) ?? ''

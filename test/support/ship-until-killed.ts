@@ -1,6 +1,6 @@
 /**
  * Counts in a database, a commit at a time, and ships its log, until it is killed. Prints `made N` for each count that was acknowledged, with a
- * checkpoint now and then (each so many commits), and `shipped N`: all counts up to there are in the store.
+ * checkpoint now and then (each so many commits; each commit of so many bytes), and `shipped N`: all counts up to there are in the store.
  */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
@@ -11,8 +11,10 @@ import { logShippingParts } from '../../src/modules/log-shipping/parts.ts'
 import { type ShippingDeps, startShipping } from '../../src/modules/log-shipping/service.ts'
 
 async function count(): Promise<void> {
-  const [, , file = '', store = '', every = '70'] = Bun.argv
+  const [, , file = '', store = '', every = '70', bytes = '5000'] = Bun.argv
+  const database = databaseFileAt(file)
   const db = openSqlite(file)
+  database.holdLog()
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const deps = {
     ...{ log: silent, clock: { now: () => Date.now(), monotonic: () => performance.now() }, sleep: Bun.sleep, randomBytes },
@@ -21,8 +23,8 @@ async function count(): Promise<void> {
   } as unknown as ShippingDeps
   startShipping(deps, {
     openStore: async () => createFolderStore(store, Date.now),
-    followLog: (kept) => databaseFileAt(file).followLog(kept),
-    letLogGo: () => undefined,
+    followLog: (kept) => database.followLog(kept),
+    letLogGo: () => database.letLogGo(),
     sizes: () => ({ bytes: 0, logBytes: 0 }),
     keysText: () => undefined,
     everyMs: 5,
@@ -35,7 +37,7 @@ async function count(): Promise<void> {
   for (;;) {
     await db.write(async (tx) => {
       await tx.rows(sql`update counter set n = n + 1`)
-      await tx.rows(sql`insert into blobs (x) values (randomblob(5000))`)
+      await tx.rows(sql`insert into blobs (x) values (randomblob(${Number(bytes)}))`)
       await tx.rows(sql`delete from blobs where id % 50 = (select n % 50 from counter)`)
     })
     const [row] = await db.read.rows<{ n: number }>(sql`select n from counter`)

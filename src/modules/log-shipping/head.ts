@@ -3,7 +3,7 @@ import type { LogHeader, LogKept, LogRange, LogSum } from '../../../db/engine.ts
 import type { Segment } from './domain.ts'
 
 /** What stands at the beginning of a segment. `end`: of those from before, some have none. */
-export type SegmentHead = { readonly format: 1; readonly end?: LogSum } & Omit<Segment, 'kind'> & Omit<LogRange, 'setAside' | 'end'>
+export type SegmentHead = { readonly format: 1; readonly end?: LogSum } & Omit<Segment, 'kind'> & Omit<LogRange, 'end'>
 /** What a snapshot says of its pages, as they are kept. */
 export type SnapshotHead = { readonly format: 1; readonly bytes: number; readonly sha256: string; readonly version: string }
 

@@ -1,4 +1,4 @@
-import { type CommitLog, LogBroken, type LogKept, type LogRange } from '../../../db/engine.ts'
+import { type CommitLog, LogBroken, type LogKept, type LogLengths, type LogRange } from '../../../db/engine.ts'
 import type { BackupStore } from '../../core/backup-store.ts'
 import type { Deps } from '../../core/deps.ts'
 import { digesting } from '../../lib/digest.ts'
@@ -25,7 +25,13 @@ import { createTimeline, type Timeline } from './timeline.ts'
 export type ShippingDeps = Pick<Deps, 'clock' | 'log' | 'sleep' | 'randomBytes' | 'diskFree' | 'config' | 'build'> & LogShippingDeps
 
 /** Beyond that, the log is let go: the shop needs its disk more. */
-const logMaxBytes = 512 * 1024 * 1024
+const heldMaxByDefault = 512 * 1024 * 1024
+/** The same where the disk is down to `DISK_FREE_MIN_MB`, unless half of what is free is less. */
+const heldMaxShare = 1 / 8
+/** How often the length of the log and the room on the disk are looked at. */
+const watchMsByDefault = 250
+/** So much is shipped at once, and not at the next interval. */
+const waitingMaxBytes = 8 * 1024 * 1024
 const snapshotEveryMs = 24 * 60 * 60 * 1000
 /** A restore need not apply more than that to a snapshot. */
 const sinceSnapshotMaxBytes = 1024 * 1024 * 1024
@@ -34,7 +40,7 @@ const dayMs = 24 * 60 * 60 * 1000
 /** Told of where the clock is so much behind what was shipped. */
 const clockBehindMs = 60_000
 
-type Pending = { readonly index: number; readonly at: number; readonly askedAt: number }
+type Pending = { readonly index: number; readonly at: number }
 type Copying = { readonly first: number; readonly begunAt: number; whole?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
 /** What follows the log, from one snapshot to the next. */
 type Following = {
@@ -55,6 +61,10 @@ type Following = {
   bytesSince: number
   /** What went wrong with the log, and not with the store. */
   broken: unknown
+  /** Rejected once the log is lost or let go: nobody waits for the store then. */
+  readonly ended: PromiseWithResolvers<never>
+  /** Why the log is to be let go. */
+  letGo: LetGo | undefined
   /** What removes what is old. */
   forgetting: Promise<void> | undefined
 }
@@ -71,6 +81,9 @@ export type ShippingOptions = {
   /** Of the database file and its log. */
   readonly sizes: () => { bytes: number; logBytes: number }
   readonly everyMs: number
+  /** Of the log, and of what was read from it and is not shipped. */
+  readonly heldMaxBytes?: number
+  readonly watchMs?: number
   /** The key file as it is now, where the store seals what is put there. */
   readonly keysText: () => string | undefined
   /** Eight hex digits that tell it from others with the same target. */
@@ -85,11 +98,13 @@ export type ShippingOptions = {
  */
 export function startShipping(
   deps: ShippingDeps,
-  { openStore, followLog, letLogGo, sizes, keysText, everyMs, instance, shipper }: ShippingOptions,
+  { openStore, followLog, letLogGo, sizes, keysText, everyMs, instance, shipper, ...given }: ShippingOptions,
 ): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
   const claim = createClaim(deps, instance, shipper)
+  const { heldMaxBytes = heldMaxByDefault, watchMs = watchMsByDefault } = given
   const stopped = Promise.withResolvers<void>()
+  let woken = Promise.withResolvers<void>()
   let following: Following | undefined
   let timeline: Timeline | undefined
   let keysShipped: string | undefined
@@ -112,9 +127,12 @@ export function startShipping(
     told.shippedAt ??= last.upTo
     told.snapshotAt ??= last.snapshotAt
     const commits = await followLog(isFirst ? last.kept : undefined)
+    const ended = Promise.withResolvers<never>()
+    ended.promise.catch(() => undefined)
     const fresh = {
+      ended,
       ...{ store, log: commits, time, pending: undefined },
-      ...{ copying: undefined, copyAfter: 0, broken: undefined, forgetting: undefined },
+      ...{ copying: undefined, copyAfter: 0, broken: undefined, letGo: undefined, forgetting: undefined },
     }
     keysShipped = undefined
     if (commits.goesOn && last.continued) {
@@ -126,7 +144,7 @@ export function startShipping(
     try {
       await store.put(begunName(generation), withHead({ version: deps.build.version }, none()))
     } catch (error) {
-      commits.close()
+      await commits.close()
       throw error
     }
     isFirst = false
@@ -162,12 +180,14 @@ export function startShipping(
   /** Ships what is there. Returns the moment up to which everything that was committed is in the store. */
   async function ship(now: Following): Promise<number> {
     for (;;) {
-      const askedAt = now.pending?.askedAt ?? clock.now()
-      const range = await ofLog(now, () => now.log.next())
-      if (!range) return askedAt
-      await shipRange(now, range, askedAt)
+      const askedAt = clock.now()
+      const ranges = await ofLog(now, () => now.log.read())
+      for (let nth = 0; nth < ranges; nth++) {
+        const range = await ofLog(now, () => now.log.next())
+        if (range) await shipRange(now, range)
+      }
       // On the way out nothing is left for later.
-      if (!range.setAside && !isStopping) return askedAt
+      if (ranges === 0 || !isStopping) return askedAt
     }
   }
 
@@ -187,44 +207,47 @@ export function startShipping(
     keysShipped = keys
   }
 
-  async function shipRange(now: Following, range: LogRange, askedAt: number): Promise<void> {
+  async function shipRange(now: Following, range: LogRange): Promise<void> {
     await shipKeys(now)
     // Tried again it has the same name, and is the same: what seemed to fail may have been kept.
-    now.pending ??= { index: now.next, at: now.time.now(), askedAt }
+    now.pending ??= { index: now.next, at: now.time.now() }
     const { index, at } = now.pending
     const { header, from, to, sum, end } = range
     const head: SegmentHead = { format: 1, generation: now.generation, index, at, header, from, to, sum, end }
     const pieces = guarded(now, now.log.pieces())
-    now.bytesSince += await unlessTooLong(now, now.store.put(segmentName(head), withHead(head, pieces)))
+    now.bytesSince += await now.store.put(segmentName(head), withHead(head, pieces))
     const salts = saltsOf(header)
     if (salts !== now.salts) Object.assign(now, { salts, lifeBegan: index })
     Object.assign(now, { pending: undefined, next: index + 1, lastAt: at })
     await ofLog(now, () => now.log.kept())
   }
 
-  /** What is put, unless the log grows too long meanwhile. */
-  async function unlessTooLong<T>(now: Following, put: Promise<T>): Promise<T> {
-    let isDone = false
-    const done = put.finally(() => {
-      isDone = true
-    })
-    done.catch(() => undefined)
-    while (!isDone) {
-      await Promise.race([done, deps.sleep(everyMs)])
-      if (!isDone) await refuseLength(now)
+  /** Looks at the log and at the disk, whatever the store does meanwhile, until it is stopped. */
+  async function watch(): Promise<void> {
+    while (!isStopping) {
+      await deps.sleep(watchMs)
+      const now = following
+      if (!now && sizes().logBytes > heldMax()) letLogGo()
+      if (!now || now.broken || now.letGo) continue
+      try {
+        const lengths = await ofLog(now, () => now.log.tend())
+        const bytes = heldBytesOf(lengths)
+        if (bytes > heldMax()) now.letGo = new LetGo(`${bytes} bytes of the log are not shipped`)
+        if (lengths.waitingBytes > waitingMaxBytes && failed === 0) woken.resolve()
+      } catch (error) {
+        log.debug('log_shipping.not_looked_at', { error })
+      }
+      const reason = now.broken ?? now.letGo
+      if (reason === undefined) continue
+      now.ended.reject(reason)
+      woken.resolve()
     }
-    return done
   }
 
-  /** @throws LetGo where the log may not grow any more */
-  async function refuseLength(now: Following): Promise<void> {
-    const bytes = await ofLog(now, () => now.log.bytes())
-    if (isTooLong(bytes)) throw new LetGo(`the log has ${bytes} bytes`)
-  }
-
-  function isTooLong(logBytes: number): boolean {
-    const isShort = (deps.diskFree() ?? Number.POSITIVE_INFINITY) < deps.config.diskFreeMinBytes
-    return logBytes > logMaxBytes || (isShort && logBytes > 0)
+  /** How much following the log may hold on the disk. */
+  function heldMax(): number {
+    const free = deps.diskFree() ?? Number.POSITIVE_INFINITY
+    return free < deps.config.diskFreeMinBytes ? Math.min(heldMaxBytes * heldMaxShare, free / 2) : heldMaxBytes
   }
 
   /** Begins to copy the database file where that is due. It goes on while the log is shipped. */
@@ -285,7 +308,10 @@ export function startShipping(
 
   async function round(): Promise<void> {
     following ??= await begin()
-    const now = following
+    await Promise.race([shipRound(following), following.ended.promise])
+  }
+
+  async function shipRound(now: Following): Promise<void> {
     await claim.keep(now.store)
     const copied = now.copying?.whole ? now.copying : undefined
     const upTo = await ship(now)
@@ -299,7 +325,6 @@ export function startShipping(
   async function failure(error: unknown): Promise<void> {
     told.failures++
     const now = following
-    if (!now && isTooLong(sizes().logBytes)) letLogGo()
     if (error instanceof AnotherShips || error instanceof PlaceChanged) {
       if (error instanceof PlaceChanged)
         log.error('log_shipping.place_changed', {
@@ -312,26 +337,21 @@ export function startShipping(
           advice:
             'two with the same data would give the shop two pasts: unset SHIP_LOG_SECONDS in the one that is a copy. This one ships nothing until the other has been silent for three minutes',
         })
-      now?.log.close()
+      await now?.log.close()
       following = undefined
       failed++
       return
     }
-    if (now && !(now.broken || error instanceof LetGo)) {
-      error = await refuseLength(now).then(
-        () => error,
-        (reason: unknown) => reason,
-      )
-    }
-    if (now && (now.broken || error instanceof LetGo)) {
+    if (now && (now.broken || now.letGo)) {
       following = undefined
-      now.log.close()
+      if (now.letGo) await now.log.letGo().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
+      else await now.log.close()
       const advice =
         'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
       const isBroken = now.broken instanceof LogBroken
       if (isBroken)
         log.warn('log_shipping.log_lost', { error: now.broken, advice: 'another program has moved the log: a new snapshot is made' })
-      else log.error('log_shipping.gave_up', { error: now.broken ?? error, advice })
+      else log.error('log_shipping.gave_up', { error: now.broken ?? now.letGo, advice })
     } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'it is tried again until it works' })
     failed++
   }
@@ -348,24 +368,36 @@ export function startShipping(
       }
       if (isLast) break
       const waitMs = failed === 0 ? everyMs : Math.max(everyMs, Math.min(retryMaxMs, everyMs * 2 ** failed))
-      await Promise.race([deps.sleep(waitMs), stopped.promise])
+      await Promise.race([deps.sleep(waitMs), stopped.promise, woken.promise])
+      woken = Promise.withResolvers<void>()
     }
-    if (following) await claim.leave(following.store).catch((error: unknown) => log.warn('log_shipping.claim_left', { error }))
-    following?.log.close()
+    if (!following) return
+    await claim.leave(following.store).catch((error: unknown) => log.warn('log_shipping.claim_left', { error }))
+    if (failed > 0) await following.log.finish().catch(() => undefined)
+    await following.log.close()
+    following = undefined
   }
 
   const running = loop()
+  void watch()
   return {
     async stop() {
       isStopping = true
       stopped.resolve()
       await Promise.race([running, deps.sleep(stopMaxMs)])
-      following?.log.close()
+      if (!following) return
+      // The store did not take all of it: the next start goes on with what is on the disk.
+      await Promise.race([following.log.finish().catch(() => undefined), deps.sleep(finishMaxMs)])
+      await following.log.close()
     },
   }
 }
 
 const stopMaxMs = 8_000
+const finishMaxMs = 2_000
+
+/** What of the disk would be free if nobody followed the log: not the log itself, where others read from it. */
+const heldBytesOf = ({ logBytes, waitingBytes, isHeldByOthers }: LogLengths) => waitingBytes + (isHeldByOthers ? 0 : logBytes)
 
 async function* none(): AsyncGenerator<Uint8Array> {}
 

@@ -13,6 +13,7 @@ export async function shipLog(
   const { file } = db
   if (config.shipLogSeconds === undefined || !place || !file) {
     file?.letLogGo()
+    file?.dropUnshipped()
     return undefined
   }
   let isSealed = false

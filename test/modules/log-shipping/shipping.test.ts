@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CommitLog, LogBroken, type LogKept } from '../../../db/engine.ts'
 import { problemsOf } from '../../../db/sqlite/copy.ts'
@@ -33,11 +33,12 @@ type Options = {
   shipper?: string
   /** By how many milliseconds more has passed than did. */
   passed?: () => number
+  heldMaxBytes?: number
 }
 
 /** A database that counts, and the shipping of its log, a round whenever it is asked for. */
 function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0, folder = temporaryDir(), ...given }: Options = {}) {
-  const { storeFolder = join(folder, 'store'), shipper = 'the first', passed = () => 0 } = given
+  const { storeFolder = join(folder, 'store'), shipper = 'the first', passed = () => 0, heldMaxBytes } = given
   const file = join(folder, 'shop.db')
   const isNew = !existsSync(file)
   const writer = new Sqlite(file, { create: true })
@@ -66,7 +67,7 @@ function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0,
       sizes: () => ({ bytes: 0, logBytes: 0 }),
       keysText: () => undefined,
     },
-    ...{ everyMs: 1, instance: '00000000', shipper },
+    ...{ everyMs: 1, instance: '00000000', shipper, ...(heldMaxBytes === undefined ? {} : { heldMaxBytes }) },
   })
   /** Lets rounds go by until that is so. */
   async function until(isSo: () => boolean): Promise<void> {
@@ -161,6 +162,58 @@ test('a target that does not answer at all holds up nobody: the log is looked at
   free = 1_000_000
   await until(() => deps.logShipping.generations === 2)
   await stop()
+})
+
+test('what waits for a target that does not answer is bounded, and leaves the disk', async () => {
+  let hangs = false
+  const hanging: (() => void)[] = []
+  const hang = () => new Promise<never>((_, reject) => hanging.push(() => reject(new Error('gone'))))
+  const heldMaxBytes = 2_000_000
+  const { folder, writer, count, until, said, deps, restored, snapshots, stop } = shop({
+    before: (store) => ({ ...store, put: (name, chunks) => (hangs ? hang() : store.put(name, chunks)) }),
+    heldMaxBytes,
+  })
+  writer.run('CREATE TABLE blobs (x BLOB)')
+  await until(() => snapshots() === 1)
+  hangs = true
+  const held: number[] = []
+  const sizeOf = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0
+  while (!said.includes('log_shipping.gave_up')) {
+    writer.run('INSERT INTO blobs VALUES (randomblob(50000))')
+    count()
+    held.push(sizeOf('shop.db-wal'))
+    let rounds = 0
+    await until(() => ++rounds > 20)
+  }
+  expect(Math.max(...held)).toBeLessThan(80_000_000)
+  expect([sizeOf('shop.db-wal') < heldMaxBytes, existsSync(join(folder, 'shop.db-unshipped'))]).toEqual([true, false])
+  hangs = false
+  for (const end of hanging) end()
+  await until(() => snapshots() === 2)
+  count()
+  await stop()
+  expect([await restored(), deps.logShipping.generations]).toEqual([held.length + 1, 2])
+})
+
+test('a stop while the target does not answer leaves what is not shipped to the next start, which goes on', async () => {
+  let isGone = false
+  const first = shop({
+    before: (store) => ({ ...store, put: (name, chunks) => (isGone ? Promise.reject(new Error('gone')) : store.put(name, chunks)) }),
+  })
+  await first.until(() => first.snapshots() === 1)
+  isGone = true
+  first.count()
+  await first.until(() => first.said.includes('log_shipping.fails'))
+  first.count()
+  await first.stop()
+  first.writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  first.writer.close()
+  const next = shop({ folder: first.folder })
+  await next.until(() => next.said.includes('log_shipping.goes_on'))
+  next.count()
+  await next.shipped()
+  await next.stop()
+  expect([await next.restored(), next.snapshots(), next.deps.logShipping.generations]).toEqual([3, 0, 0])
 })
 
 test('a log that is lost is not guessed at: a new generation begins with a new snapshot', async () => {

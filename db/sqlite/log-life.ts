@@ -1,0 +1,61 @@
+/** Notes where a life of the log ended, and tells whether anything was written to the database file since. */
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { isSameEnd, type LogEnd } from './log-spool.ts'
+
+/** Longer than two writes to a file may bear the same time. */
+const tickMs = 20
+
+/** Where a life of the log ended, and the mark of the file when all of that was in it. */
+type LifeEnd = LogEnd & { readonly mark: string }
+const lifeFileOf = (file: string): string => `${file}-life`
+
+/** Notes that the log ended there, and that all of it is in the file. Nobody may write meanwhile. */
+export function noteLifeEnd(file: string, end: LogEnd): void {
+  const mark = freshMarkOf(file)
+  if (mark === undefined) return
+  try {
+    writeFileSync(lifeFileOf(file), JSON.stringify({ ...end, mark } satisfies LifeEnd), { mode: 0o600 })
+  } catch {
+    // Without it a start begins with a new copy.
+  }
+}
+
+/** The mark that was noted when the log's life ended there; undefined where none was, or that of another end. */
+export function markOfLife(file: string, end: LogEnd | null): string | undefined {
+  try {
+    const noted = JSON.parse(readFileSync(lifeFileOf(file), 'utf8')) as LifeEnd
+    return isSameEnd(noted, end) ? noted.mark : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Tells a file from another one, and from what it was before anything was written to it. */
+export function markOf(file: string): string {
+  const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
+  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
+}
+
+/** A mark that the file does not bear after any later write; undefined where the file system tells times too coarsely. */
+export function freshMarkOf(file: string): string | undefined {
+  if (!isTimeExact(file)) return undefined
+  setBackTime(file)
+  return markOf(file)
+}
+
+/**
+ * Makes the time of a file older than that of any later write: two writes within one tick of the system bear the same time. Done by name, since
+ * opening and closing the file would drop SQLite's locks.
+ */
+function setBackTime(file: string): void {
+  const { atimeMs, mtimeMs } = statSync(file)
+  try {
+    utimesSync(file, atimeMs / 1_000, (mtimeMs - tickMs) / 1_000)
+  } catch {
+    // The file is another user's.
+    Bun.sleepSync(tickMs)
+  }
+}
+
+/** Whether the file system tells times exactly enough: of one that tells whole seconds, two writes may bear the same. */
+const isTimeExact = (file: string): boolean => statSync(file, { bigint: true }).mtimeNs % 1_000_000_000n !== 0n

@@ -1,0 +1,169 @@
+/** Frames that were read from the log and are not shipped yet, in files beside the database. A crash loses none of them. */
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LogHeader, LogRange, LogSum } from '../engine.ts'
+import { makeDirectory, syncPath } from './copy.ts'
+import { isSame } from './log.ts'
+
+/** The end of a range: so many frames of a log, and their checksum. */
+export type LogEnd = Pick<LogHeader, 'salt1' | 'salt2'> & { readonly frame: number; readonly sum: LogSum }
+
+/** A range that was read. `pieces`: its frames, each packed behind its length. */
+export type Segment = {
+  readonly range: LogRange
+  /** Where the range before it ended; null: nothing was read before it. */
+  readonly after: LogEnd | null
+  readonly pieces: readonly (() => Uint8Array)[]
+  /** Of its pieces. */
+  readonly bytes: number
+  /** Removes its file; undefined while it is in memory alone. */
+  readonly drop?: () => void
+}
+
+const lengthBytes = 4
+const newline = 0x0a
+const headMaxBytes = 4_096
+
+export const endOf = ({ range: { header, to, end } }: Pick<Segment, 'range'>): LogEnd => ({
+  salt1: header.salt1,
+  salt2: header.salt2,
+  frame: to,
+  sum: end,
+})
+
+/** Two ranges of one life of the log as one; undefined where they are of two, or not both on the disk. */
+export function joinedOf(one: Segment, next: Segment): Segment | undefined {
+  if (!one.drop || !next.drop || one.range.header.salt1 !== next.range.header.salt1 || one.range.to !== next.range.from) return undefined
+  return {
+    range: { ...one.range, to: next.range.to, end: next.range.end },
+    after: one.after,
+    pieces: [...one.pieces, ...next.pieces],
+    bytes: one.bytes + next.bytes,
+    drop() {
+      one.drop?.()
+      next.drop?.()
+    },
+  }
+}
+
+export const isSameEnd = (one: LogEnd | null, other: LogEnd | null): boolean =>
+  one !== null &&
+  other !== null &&
+  one.salt1 === other.salt1 &&
+  one.salt2 === other.salt2 &&
+  one.frame === other.frame &&
+  isSame(one.sum, other.sum)
+
+/** The folder with the unshipped frames of a database file. */
+export const spoolFolderOf = (file: string): string => `${file}-unshipped`
+
+/** Removes all unshipped frames of a database file. */
+export const removeSpool = (file: string): void => rmSync(spoolFolderOf(file), { recursive: true, force: true })
+
+export function openSpool(file: string) {
+  const folder = spoolFolderOf(file)
+  let next = 0
+
+  const allNames = (): string[] => (existsSync(folder) ? readdirSync(folder) : [])
+  /** Names of whole ranges, in the order in which they were written. */
+  const names = (): string[] =>
+    allNames()
+      .filter((name) => /^\d{9}$/.test(name))
+      .sort()
+
+  return {
+    /** Writes a range to the disk. @throws what `pieces` throws; nothing is left then */
+    put(range: LogRange, after: LogEnd | null, pieces: Iterable<Uint8Array>): Segment {
+      makeDirectory(folder)
+      const path = join(folder, String(next++).padStart(9, '0'))
+      const temporary = `${path}.tmp`
+      const descriptor = openSync(temporary, 'w', 0o600)
+      const places: Place[] = []
+      try {
+        let at = writeAll(descriptor, Buffer.from(`${JSON.stringify({ format: 1, range, after })}\n`))
+        for (const piece of pieces) {
+          places.push({ at, length: piece.length })
+          at += writeAll(descriptor, piece)
+        }
+        fsyncSync(descriptor)
+        renameSync(temporary, path)
+      } catch (error) {
+        rmSync(temporary, { force: true })
+        throw error
+      } finally {
+        closeSync(descriptor)
+      }
+      syncPath(folder)
+      return segmentAt(path, range, after, places)
+    },
+    /** The ranges that follow `end` without a gap, in order. All others are removed. */
+    load(end: LogEnd | null): Segment[] {
+      const found = names().map((name) => ({ name, segment: segmentIn(join(folder, name)) }))
+      next = Number(found.at(-1)?.name ?? -1) + 1
+      const following: Segment[] = []
+      for (let last = end; ; ) {
+        const one = found.find(({ segment }) => segment !== undefined && isSameEnd(segment.after, last))?.segment
+        if (!one || following.includes(one)) break
+        following.push(one)
+        last = endOf(one)
+      }
+      if (following.length === 0) removeSpool(file)
+      const needed = new Set(found.flatMap(({ name, segment }) => (segment && following.includes(segment) ? [name] : [])))
+      for (const name of allNames()) if (!needed.has(name)) rmSync(join(folder, name), { force: true })
+      return following
+    },
+    clear: () => removeSpool(file),
+  }
+}
+
+type Place = { readonly at: number; readonly length: number }
+
+const segmentAt = (path: string, range: LogRange, after: LogEnd | null, places: readonly Place[]): Segment => ({
+  range,
+  after,
+  pieces: places.map((place) => () => readAt(path, place)),
+  bytes: places.reduce((sum, { length }) => sum + length, 0),
+  drop: () => rmSync(path, { force: true }),
+})
+
+function readAt(path: string, { at, length }: Place): Uint8Array {
+  const descriptor = openSync(path, 'r')
+  try {
+    const bytes = new Uint8Array(length)
+    if (readSync(descriptor, bytes, 0, length, at) !== length) throw new Error(`${path} is cut off`)
+    return bytes
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The range in a file of the spool; undefined where the file is not whole. */
+function segmentIn(path: string): Segment | undefined {
+  const bytes = readFileSync(path)
+  const end = bytes.subarray(0, headMaxBytes).indexOf(newline)
+  const head = end < 0 ? undefined : headOf(bytes.toString('utf8', 0, end))
+  if (!head) return undefined
+  const places: Place[] = []
+  for (let at = end + 1; at < bytes.length; ) {
+    if (at + lengthBytes > bytes.length) return undefined
+    const length = lengthBytes + bytes.readUInt32BE(at)
+    if (at + length > bytes.length) return undefined
+    places.push({ at, length })
+    at += length
+  }
+  return segmentAt(path, head.range, head.after, places)
+}
+
+function headOf(text: string): Pick<Segment, 'range' | 'after'> | undefined {
+  try {
+    const head = JSON.parse(text) as { format?: unknown } & Pick<Segment, 'range' | 'after'>
+    return head.format === 1 ? head : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): number {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at, bytes.length - at)
+  return bytes.length
+}

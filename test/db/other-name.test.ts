@@ -1,0 +1,48 @@
+/** A database that is open under another name is told from one whose line is missing in a reading of the table of locks. */
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockKeyOf, openUnderAnotherName } from '../../db/sqlite/other-name.ts'
+import { temporaryDir } from '../support/database.ts'
+
+function database(): { file: string; onFile: string; onIndex: string } {
+  const file = join(temporaryDir(), 'shop.db')
+  for (const ending of ['', '-shm']) writeFileSync(`${file}${ending}`, '')
+  return { file, onFile: lockKeyOf(file) ?? '', onIndex: lockKeyOf(`${file}-shm`) ?? '' }
+}
+
+const line = (pid: number, on: string) => `1: POSIX  ADVISORY  READ ${pid} ${on} 0 EOF`
+const server = 4_242
+
+/** A table whose readings follow each other; the last one goes on. */
+function tableOf(...readings: string[][]) {
+  let nth = 0
+  return { read: () => (readings[Math.min(nth++, readings.length - 1)] ?? []).join('\n'), pause: () => undefined }
+}
+
+test('a server is not taken for a stranger because some readings lack its lock on the index of the log', () => {
+  const { file, onFile, onIndex } = database()
+  const whole = [line(server, onFile), line(server, onIndex)]
+  const torn = [line(server, onFile)]
+  expect(openUnderAnotherName(file, tableOf(whole))).toBeUndefined()
+  expect(openUnderAnotherName(file, tableOf(torn, whole))).toBeUndefined()
+  expect(openUnderAnotherName(file, tableOf(torn, torn, whole))).toBeUndefined()
+  expect(openUnderAnotherName(file, tableOf([]))).toBeUndefined()
+})
+
+test('a process that has the file open under another name is named, also where others change the table all the time', () => {
+  const { file, onFile, onIndex } = database()
+  const stranger = line(server, onFile)
+  expect(openUnderAnotherName(file, tableOf([stranger]))).toBe(server)
+  expect(openUnderAnotherName(file, tableOf([stranger, line(5, '00:00:1')], [line(6, onIndex), stranger], [stranger]))).toBe(server)
+  const changing = Array.from({ length: 40 }, (_, nth) => [line(server + (nth % 2), onFile)])
+  expect([server, server + 1]).toContain(openUnderAnotherName(file, tableOf(...changing)) as number)
+})
+
+test('a system without such a table tells of nobody', () => {
+  const { file } = database()
+  const read = () => {
+    throw new Error('ENOENT')
+  }
+  expect(openUnderAnotherName(file, { read, pause: () => undefined })).toBeUndefined()
+})

@@ -11,6 +11,7 @@ import { openSqlite, type SqliteOptions } from './sqlite/engine.ts'
 import { foldOnFullDisk } from './sqlite/full-disk.ts'
 import { isCurrentSqlite, migrateSqlite } from './sqlite/migrate.ts'
 import { openUnderAnotherName } from './sqlite/other-name.ts'
+import { removeRemains } from './temporary-files.ts'
 
 export type OpenOptions = {
   /** `file:…` or `postgres://…`. */
@@ -80,6 +81,7 @@ function openFile(
   try {
     refuseOtherName(file)
     const folded = as === 'server' && foldOnFullDisk(file)
+    if (as === 'server') for (const folder of [...directories, join(dataDir, 'backups')]) removeRemains(folder, () => true)
     const how = { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined }
     const migration = naming(file, () => migrateSqlite(file, sqliteMigrations, how))
     if (as === 'command') lock?.release()

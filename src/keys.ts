@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { newTemporary } from '../db/temporary-files.ts'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import type { Keyring } from './core/keyring.ts'
@@ -59,9 +60,8 @@ function createKeyFile(file: string, secrets: Secrets): void {
 
 /** Writes a file for its owner alone under a name of its own, lets `place` give it the name, and waits for the disk. */
 export function writePrivateFile(file: string, text: string, place: (temporary: string, file: string) => void = renameSync): void {
-  const temporary = `${file}.${process.pid}.tmp`
   // Made anew: what somebody else has put there would keep its owner and its mode.
-  rmSync(temporary, { force: true })
+  const temporary = newTemporary(file)
   try {
     writeFileSync(temporary, text, { mode: 0o600, flush: true, flag: 'wx' })
     place(temporary, file)

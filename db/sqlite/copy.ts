@@ -1,9 +1,10 @@
 /** Copies of a SQLite file: whole, checked and on the disk before they get their name. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { DatabaseRefused, engineErrorCode, type FileFigures, type NamedDocument } from '../engine.ts'
+import { newTemporary, temporaryOf } from '../temporary-files.ts'
 import { withPath } from './cause.ts'
 import { danglingIn } from './describe.ts'
 
@@ -33,7 +34,7 @@ export function problemsOf(connection: Sqlite): string[] {
  * @returns the path of the copy, to be handed to `publish`
  */
 export function copyInto(connection: Sqlite, target: string, onCopied: () => void = () => undefined): string {
-  const temporary = beginCopy(target)
+  const temporary = newTemporary(target)
   // VACUUM INTO takes an empty file, which keeps the mode that it was made with.
   closeSync(openSync(temporary, 'wx', 0o600))
   try {
@@ -80,34 +81,6 @@ export function syncPath(path: string): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
-  }
-}
-
-/** Named by its process, so that two at work never write to one file. */
-const temporaryOf = (target: string) => `${target}.${process.pid}.tmp`
-
-/** The name of a file that is to become `target` once it is whole. What processes that are gone have left is removed. */
-export function beginCopy(target: string): string {
-  removeAbandoned(target)
-  return temporaryOf(target)
-}
-
-/** Removes the unfinished copies of processes that are gone. */
-function removeAbandoned(target: string): void {
-  const folder = dirname(target)
-  const start = `${basename(target)}.`
-  for (const name of readdirSync(folder)) {
-    const pid = name.startsWith(start) ? /^(\d+)\.tmp(?:-journal)?$/.exec(name.slice(start.length))?.[1] : undefined
-    if (pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)))) rmSync(join(folder, name), { force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as { code?: string }).code === 'EPERM'
   }
 }
 

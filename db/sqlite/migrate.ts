@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseRefused, engineErrorCode } from '../engine.ts'
 import { createTable, type Migration, pendingOf, statementsOf } from '../migrations/pending.ts'
+import { removeRemains } from '../temporary-files.ts'
 import { copyInto, makeDirectory, publish } from './copy.ts'
 import { applicationId, configure } from './engine.ts'
 
@@ -95,6 +96,8 @@ function applySqlite(connection: Sqlite, migration: Migration, now: number): voi
 
 function backUp(connection: Sqlite, folder: string, name: string): string {
   makeDirectory(folder)
+  // Each try has a name of its own.
+  removeRemains(folder, (target) => target.startsWith('before-'))
   const file = join(folder, name)
   publish(copyInto(connection, file), file)
   return file

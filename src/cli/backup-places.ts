@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { beginCopy, dropUnfinished, makeDirectory } from '../../db/sqlite/copy.ts'
+import { dropUnfinished, makeDirectory } from '../../db/sqlite/copy.ts'
 import { databaseFileAt } from '../../db/sqlite/file.ts'
+import { newTemporary } from '../../db/temporary-files.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { loadSecrets } from '../keys.ts'
@@ -169,7 +170,7 @@ export async function backupNamed(config: Config, name: string): Promise<FoundBa
 export async function fetched(found: FoundBackup, target: string): Promise<string> {
   const { manifest, store } = found
   makeDirectory(dirname(target))
-  const temporary = beginCopy(target)
+  const temporary = newTemporary(target)
   const progress = createProgress({ total: manifest.database.bytes, label: 'Fetching', stream, unit: 'bytes' })
   const descriptor = openSync(temporary, 'wx', 0o600)
   try {

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
+import { newTemporary } from '../../db/temporary-files.ts'
 import { createApp } from '../app.ts'
 import { writeWhole } from '../clients/whole-files.ts'
 import { type Asked, type CsvList, csvPieces } from '../core/csv-list.ts'
@@ -109,7 +109,7 @@ async function print(pieces: AsyncGenerator<string>): Promise<void> {
 
 /** Under another name until it is whole, so that a broken one is never taken for it. */
 async function write(file: string, pieces: AsyncGenerator<string>): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  const temporary = newTemporary(file)
   const interruption = onInterruption(
     () => 'Stopped: nothing was written. Run it again',
     () => rmSync(temporary, { force: true }),

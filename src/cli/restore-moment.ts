@@ -1,6 +1,7 @@
 /** The database as it was at a moment, of what was shipped of its log to where backups go. */
 import { dirname } from 'node:path'
-import { beginCopy, makeDirectory } from '../../db/sqlite/copy.ts'
+import { makeDirectory } from '../../db/sqlite/copy.ts'
+import { newTemporary } from '../../db/temporary-files.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
@@ -45,7 +46,7 @@ export async function builtAsOf(
   beside: string,
 ): Promise<{ file: string; instance: string }> {
   makeDirectory(dirname(beside))
-  const file = beginCopy(beside)
+  const file = newTemporary(beside)
   const progress = createProgress({ total: 0, label: 'Fetching', stream: process.stderr, unit: 'bytes' })
   let bytes = 0
   const onBytes = (more: number) => {

@@ -1,7 +1,7 @@
 /** `souk support-bundle FILE`: what whoever helps from outside has to know of an instance, in one file that holds no secret and no person. */
-import { constants, copyFileSync, linkSync, lstatSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { constants, copyFileSync, linkSync, lstatSync, readdirSync, statfsSync } from 'node:fs'
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { type Database, isDatabaseAway, type Reader } from '../../db/engine.ts'
 import { serversOf } from '../../db/hosts.ts'
@@ -34,7 +34,6 @@ export async function supportBundle(input: Input): Promise<number> {
   } = input
   const path = resolve(file)
   if (isThere(path)) throw new OperatorError(`${path} is there already: choose another name`)
-  dropRemains(path)
   const interruption = onInterruption(() => `Stopped: ${path} was not written. Run it again`)
   const { config, problems } = readable(input)
   const made = { madeAt: new Date(lookingOn.clock.now()).toISOString(), ...programOf(), machine: machine() }
@@ -58,24 +57,6 @@ export function placeNew(temporary: string, file: string, link: typeof linkSync 
   } catch (error) {
     if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS)$/.test((error as { code?: string }).code ?? '')) throw error
     copyFileSync(temporary, file, constants.COPYFILE_EXCL)
-  }
-}
-
-/** Takes away what bundles of this name have left that were broken off while they were written (see `writePrivateFile`). */
-function dropRemains(path: string): void {
-  const folder = dirname(path)
-  const name = basename(path)
-  for (const one of isThere(folder) ? readdirSync(folder) : []) {
-    const pid = one.startsWith(`${name}.`) ? /^\.(\d{1,10})\.tmp$/.exec(one.slice(name.length))?.[1] : undefined
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, one), { force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as { code?: string }).code !== 'ESRCH'
   }
 }
 

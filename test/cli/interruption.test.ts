@@ -1,11 +1,11 @@
 /** Ctrl-C: one line that says what stands and how to go on, and status 130. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { describeProcesses, pause, servedOnce, souk, startCommand, withFile } from './souk.ts'
+import { describeProcesses, pause, serve, servedOnce, souk, startCommand, withFile } from './souk.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -76,6 +76,35 @@ describeProcesses('a command that is interrupted', () => {
     })
     expect(readdirSync(target)).toEqual(['lock.db'])
     expect((await souk(['restore', database], target)).status).toBe(0)
+  })
+
+  test('what a killed command has left is removed by the next one, and by the next start', async () => {
+    const { dataDir } = await largeDatabase()
+    const target = temporaryDir()
+    const remains = (dir: string) => readdirSync(dir).filter((name) => name.includes('.tmp'))
+    const kill = async (args: readonly string[], dir: string) => {
+      const child = startCommand(args, dataDir)
+      while (remains(dir).length === 0 && child.exitCode === null) await pause()
+      child.kill('SIGKILL')
+      await child.exited
+      expect(remains(dir).length).toBeGreaterThan(0)
+    }
+    await kill(['backup', join(target, 'copy.db')], target)
+    // Another name, and another command, in the same folder.
+    const file = join(target, 'products.csv')
+    expect((await souk(['export', 'products', file, '--shop', 'a-shop'], dataDir)).status).toBe(0)
+    expect(readdirSync(target)).toEqual(['products.csv'])
+
+    // In the data directory, and beside the copies that are made before migrations.
+    await kill(['backup', join(dataDir, 'copy.db')], dataDir)
+    const backups = join(dataDir, 'backups')
+    mkdirSync(backups, { recursive: true })
+    const gone = Bun.spawn(['true'])
+    await gone.exited
+    for (const ending of ['', '-journal']) writeFileSync(join(backups, `before-0001_x-1.db.${gone.pid}.tmp${ending}`), 'half a copy')
+    await using server = await serve(dataDir)
+    expect([remains(dataDir), remains(backups)]).toEqual([[], []])
+    await server.end('SIGTERM')
   })
 
   test('a check that is stopped in the middle of the file ends at once', async () => {

@@ -6,5 +6,5 @@ import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 
 const [where = '', backups = '', text = ''] = Bun.argv.slice(2)
 const migrations = JSON.parse(text) as Migration[]
-if (engine === 'sqlite') migrateSqlite(where, migrations, { backups, now: 2 })
+if (engine === 'sqlite') migrateSqlite(where, migrations, { backups, now: process.pid })
 else await migratePostgres(where, migrations, 2)

@@ -1,0 +1,48 @@
+/** What a killed process leaves of files that are not whole is removed, and the files of processes that live stay. */
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newTemporary, temporaryOf } from '../../db/temporary-files.ts'
+import { temporaryDir } from '../support/database.ts'
+
+test('what processes that are gone have left is removed with the next file in that folder, whatever it is called', async () => {
+  const folder = temporaryDir()
+  const gone = Bun.spawn(['true'])
+  await gone.exited
+  const alive = Bun.spawn(['sleep', '60'])
+  const stat = readFileSync(`/proc/${alive.pid}/stat`, 'utf8')
+  const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  const names = {
+    gone: [
+      `other.csv.${gone.pid}-5.tmp`,
+      `other.csv.${gone.pid}-5.tmp-journal`,
+      `orders.csv.${gone.pid}.tmp`,
+      `x.${alive.pid}-${start + 1}.tmp`,
+    ],
+    stays: [
+      ...[
+        `orders.csv.${alive.pid}-${start}.tmp`,
+        `orders.csv.${alive.pid}.tmp`,
+        'orders.csv',
+        'notes.tmp',
+        `a.${alive.pid}-${start}.tmp.gz`,
+      ],
+      // Without the start of its process it may be another program's.
+      `other.csv.${gone.pid}.tmp`,
+    ],
+  }
+  for (const name of [...names.gone, ...names.stays]) writeFileSync(join(folder, name), 'half')
+  const own = temporaryOf(join(folder, 'elsewhere.csv'))
+  writeFileSync(own, 'under way')
+  const temporary = newTemporary(join(folder, 'orders.csv'))
+  expect([readdirSync(folder).sort(), readdirSync(folder).includes(temporary)]).toEqual([
+    [...names.stays, own.slice(folder.length + 1)].sort(),
+    false,
+  ])
+  // A day later nobody writes to it, whoever has the number of its process.
+  const old = join(folder, `orders.csv.${alive.pid}-${start}.tmp`)
+  utimesSync(old, 1_000, 1_000)
+  newTemporary(join(folder, 'orders.csv'))
+  expect(readdirSync(folder)).not.toContain(`orders.csv.${alive.pid}-${start}.tmp`)
+  alive.kill()
+})

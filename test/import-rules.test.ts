@@ -42,7 +42,7 @@ const rules: readonly Rule[] = [
   {
     what: 'settings and keys',
     files: /^src\/(config|keys|version|settings\/[\w-]+)\.ts$/,
-    may: [...core, /^src\/settings\//, /^db\/hosts\.ts$/, /^node:/, /^package\.json$/],
+    may: [...core, /^src\/settings\//, /^db\/(hosts|temporary-files)\.ts$/, /^node:/, /^package\.json$/],
   },
   {
     what: 'domain',

@@ -1,5 +1,5 @@
 /** Holds what nodes answer against what was asked. What does not fit is a fault of the node, said in our words, and nothing of it is used. */
-import { concat, decodeAbiParameters, type Hex, pad, parseAbiParameters } from 'viem'
+import { decodeAbiParameters, type Hex, pad, parseAbiParameters } from 'viem'
 import { type Block, type ChainLog, type Header, type LogFilter, NodeError } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 
@@ -10,8 +10,7 @@ const quantity = /^0x[0-9a-f]{1,14}$/i
 const timeMax = 8_640_000_000_000_000
 /** Of an error's message; more of it is not looked at. */
 const messageMax = 2_000
-/** Of both events: their indexed parameters in the order of the topics, then the data. */
-const eventParameters = parseAbiParameters('address recipient, address attester, bytes32 schemaUid, bytes32 uid')
+const addressParameter = parseAbiParameters('address')
 
 export const topicOf = (address: string): Hex => pad(address as Hex)
 
@@ -45,6 +44,10 @@ export function logReader({ contract, schemaUids, attesters, from, to }: LogFilt
   const uids = new Set(schemaUids)
   const wanted = attesters && new Set(attesters)
   const seen = new Set<string>()
+  const addresses = new Map<Hex, string>()
+  // Attesters are few, and viem hashes each address that it decodes.
+  const addressIn = (topic: Hex): string =>
+    addresses.getOrInsertComputed(topic, () => decodeAbiParameters(addressParameter, topic)[0].toLowerCase())
   return (log) => {
     if (!isRecord(log)) return fault('a log that is no object')
     if (log['removed'] === true) fault('a log that was removed')
@@ -53,10 +56,10 @@ export function logReader({ contract, schemaUids, attesters, from, to }: LogFilt
     if (!Array.isArray(topics) || topics.length !== 4) return fault('a log without its topics')
     const [topic, ...indexed] = topics as Hex[]
     const kind = topic === attestedTopic ? 'ATTESTED' : topic === revokedTopic ? 'REVOKED' : fault('a log of another event')
-    if (typeof data !== 'string' || !anyHash.test(data)) fault('a log whose data is of another length')
+    const uid = hashOf(data, 'a log whose data is of another length')
     if (!indexed.every((one) => anyHash.test(one))) fault('a log without its topics')
-    const [recipient, attester, schemaUid, uid] = decodeAbiParameters(eventParameters, concat([...indexed, data as Hex]))
-    if (wanted && !wanted.has(attester.toLowerCase())) fault('a log of another attester')
+    const [recipient, attester, schemaUid] = [addressIn(indexed[0] as Hex), addressIn(indexed[1] as Hex), String(indexed[2])]
+    if (wanted && !wanted.has(attester)) fault('a log of another attester')
     if (!uids.has(schemaUid)) fault('a log of another schema')
     const blockNumber = numberOf(log['blockNumber'], 'a log without a block')
     if (blockNumber < from || blockNumber > to) fault('a log of another block')
@@ -64,9 +67,7 @@ export function logReader({ contract, schemaUids, attesters, from, to }: LogFilt
     if (seen.has(key)) fault('the same log twice')
     seen.add(key)
     return {
-      ...{ kind, uid, schemaUid, blockNumber },
-      attester: attester.toLowerCase(),
-      recipient: recipient.toLowerCase(),
+      ...{ kind, uid, schemaUid, attester, recipient, blockNumber },
       blockHash: hashOf(log['blockHash'], 'a log without the hash of its block'),
     }
   }

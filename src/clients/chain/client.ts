@@ -25,8 +25,8 @@ export type ClientSettings = Omit<NodeSettings, 'chainId'>
 type Options = {
   /** Sends all requests of one moment as one JSON-RPC batch. */
   readonly batch?: boolean
-  /** Called with the length of each response before it is parsed. */
-  readonly arrived?: (bytes: number) => Promise<unknown>
+  /** Called with the length of each response before it is parsed. @returns what is waited for between two pieces of work */
+  readonly arrived?: (bytes: number) => Promise<() => Promise<unknown>>
 }
 
 /** viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can show it. */
@@ -50,13 +50,14 @@ export function createClient(
       const isTooLarge = error instanceof OutgoingError && error.kind === 'answer too large' && body.includes('"eth_getLogs"')
       throw isTooLarge ? new NodeError('RANGE', `an answer of more than ${answerMaxBytes} bytes`) : unreachable(error)
     })
-    await arrived?.(bytes.length)
+    const rest = await arrived?.(bytes.length)
     const text = new TextDecoder().decode(bytes)
     const answer = parsed(text)
     const error = errorIn(answer) ?? (Array.isArray(answer) && (status !== 200 || answer.length === 1) ? errorIn(answer[0]) : undefined)
     if (status !== 200 || (error && !isAnswerTo(JSON.parse(body), answer)))
       throw new Refusal({ status, ...(error ?? { code: undefined, message: text }), retryAfterMs: retryAfterOf(headers, now()) })
     if (!isAnswerTo(JSON.parse(body), answer)) throw new NodeError('FAULT', 'it answered what is no answer to a batch')
+    await rest?.()
     return new Response(text, { headers: { 'content-type': 'application/json' } })
   }
   return createPublicClient({

@@ -137,17 +137,16 @@ function decoded(text: string): string {
   }
 }
 
-const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|ERR_TLS|ERR_SSL/
 const causes: readonly (readonly [RegExp, string])[] = [
-  [certificateCodes, 'Its certificate is not trusted or not of this host: correct the URL in CHAINS, or the certificates of this machine'],
   [/ENOTFOUND|EAI_|DNS/i, 'Its name is not found: check the host of the URL in CHAINS, and the DNS of this machine'],
   [/ECONNREFUSED|ConnectionRefused/i, 'Nothing listens at its address: check the host and the port of the URL in CHAINS'],
 ]
 
 /** No answer at all. */
 export function unreachable(error: unknown): NodeError {
-  const kind = error instanceof OutgoingError ? error.kind : 'connection failed'
+  // The message of any other error may quote the URL.
+  const said = error instanceof OutgoingError ? error.message : 'connection failed'
   const cause = error instanceof OutgoingError ? (error.cause as { readonly code?: unknown } | undefined) : undefined
   const advice = causes.find(([pattern]) => pattern.test(String(cause?.code ?? '')))?.[1]
-  return new NodeError('FAULT', `no answer: ${kind}`, advice === undefined ? {} : { advice })
+  return new NodeError('FAULT', `no answer: ${said}`, advice === undefined ? {} : { advice })
 }

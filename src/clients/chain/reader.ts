@@ -37,7 +37,9 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
       let paced: Paced | undefined
       const arrived = async (length: number) => {
         bytes += length
-        paced = await pace.enter()
+        const entered = await pace.enter()
+        paced = entered
+        return () => entered.rest()
       }
       const client = createClient(settings, { batch: some.length > 1, arrived })
       const settled = await Promise.allSettled(some.map((request) => request(client))).finally(() => paced?.leave())

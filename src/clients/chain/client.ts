@@ -1,5 +1,5 @@
 /** viem's client of one node, with the guarded fetch underneath. Loads viem: import this by `await import()`. */
-import { BaseError, createPublicClient, http, type PublicClient, RpcRequestError } from 'viem'
+import { BaseError, createPublicClient, http, RpcRequestError } from 'viem'
 import { NodeError } from '../../core/chain.ts'
 import { OutgoingError, type SafeFetch } from '../../core/outgoing.ts'
 import { errorIn, isAnswerTo } from './answers.ts'
@@ -29,13 +29,13 @@ type Options = {
   readonly arrived?: (bytes: number) => Promise<() => Promise<unknown>>
 }
 
+/** Inferred: to compare viem's client with its `PublicClient` is too deep for the compiler at times. */
+export type ChainClient = ReturnType<typeof createClient>
+
 /** viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can show it. */
 let clients = 0
 
-export function createClient(
-  { url, safeFetch, signal, now, ...more }: ClientSettings,
-  { batch = false, arrived }: Options = {},
-): PublicClient {
+export function createClient({ url, safeFetch, signal, now, ...more }: ClientSettings, { batch = false, arrived }: Options = {}) {
   async function fetchFn(_: unknown, init?: { readonly body?: unknown }): Promise<Response> {
     const body = String(init?.body)
     const { status, headers, bytes } = await safeFetch(url, {

@@ -1,11 +1,11 @@
 /** Reads blocks, logs and contracts of one node by viem's client, in batches. Loads viem: import this by `await import()`. */
-import { type Hex, numberToHex, type PublicClient } from 'viem'
+import { type Hex, numberToHex } from 'viem'
 import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type Question } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import type { Paced } from '../../lib/pace.ts'
 import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
 import { doubtedOf } from './bloom.ts'
-import { createClient, type NodeSettings, nodeErrorIn, refusalIn } from './client.ts'
+import { type ChainClient, createClient, type NodeSettings, nodeErrorIn, refusalIn } from './client.ts'
 import { failureOf, mayBeTooMuch, type Refusal } from './failures.ts'
 
 /** Logs that are decoded before others have their turn. */
@@ -13,7 +13,7 @@ const pieceLogs = 100
 /** For how long a node that refused a batch is sent smaller ones. */
 const smallBatchesMs = 60 * 60_000
 
-type Request = (client: PublicClient) => Promise<unknown>
+type Request = (client: ChainClient) => Promise<unknown>
 type Result = PromiseSettledResult<unknown>
 
 /** A node refused a whole batch: for its length, or for what was in it. */

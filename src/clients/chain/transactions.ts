@@ -7,7 +7,6 @@ import {
   formatEther,
   type Hex,
   keccak256,
-  type PublicClient,
   parseEventLogs,
   type TransactionReceipt,
   UnknownNodeError,
@@ -16,7 +15,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { getNodeError } from 'viem/utils'
 import { NodeError } from '../../core/chain.ts'
 import { type SchemaName, schemaUids } from '../../lib/eas.ts'
-import { type ClientSettings, createClient, nodeErrorIn } from './client.ts'
+import { type ChainClient, type ClientSettings, createClient, nodeErrorIn } from './client.ts'
 import { type AttestationRequest, attestationArgs, easAbi } from './eas.ts'
 
 export type Transaction = { readonly to: Hex; readonly data: Hex }
@@ -39,7 +38,7 @@ export function connect(settings: ClientSettings) {
   return {
     host: new URL(settings.url).host,
     /** @throws NodeError where the node does not answer or refuses */
-    async ask<T>(work: (client: PublicClient) => Promise<T>): Promise<T> {
+    async ask<T>(work: (client: ChainClient) => Promise<T>): Promise<T> {
       try {
         return await work(client)
       } catch (error) {

@@ -111,7 +111,7 @@ const rules: readonly Rule[] = [
       ...core,
       /^(bun|node:.+)$/,
       /^@elysiajs\/jwt$/,
-      /^viem(\/accounts)?$/,
+      /^viem(\/(accounts|utils))?$/,
       /^(mmdb-lib|aws4fetch|nodemailer\/lib\/[\w-]+)$/,
     ],
   },
@@ -359,14 +359,15 @@ test('one place reads the environment for the program, and one decides the diale
 /** What a file loads when it is loaded itself: no types, nothing that is imported on demand. */
 const loadedWith = /^import (?!type )(?:[^'";]*? from )?'([^']+)'$/gm
 
-test('viem is loaded by whoever signs, when they do: a start would take twice as long by it', async () => {
-  const heavy = /^(?:viem(?:\/.+)?|src\/clients\/chain\/(?:eas|transactions)\.ts)$/
+test('viem is loaded by whoever reads chains or signs, when they do: a start would take twice as long by it', async () => {
+  const heavy = /^(?:viem(?:\/.+)?|src\/clients\/chain\/(?:answers|bloom|client|eas|reader|transactions)\.ts)$/
   const loading = (await sources(['src', 'jobs'])).filter(({ file, text }) =>
     [...withoutComments(text).matchAll(loadedWith)]
       .map(([, path = '']) => (path.startsWith('.') ? relative(root, join(root, dirname(file), path)) : path))
       .some((path) => heavy.test(path)),
   )
-  expect(loading.map(({ file }) => file)).toEqual(['src/clients/chain/eas.ts', 'src/clients/chain/transactions.ts'])
+  const chain = ['answers', 'bloom', 'client', 'eas', 'reader', 'transactions'].map((name) => `src/clients/chain/${name}.ts`)
+  expect(loading.map(({ file }) => file)).toEqual(chain)
 })
 
 test('no file of the program is longer than 430 lines, and the composition is under 300', async () => {

@@ -1,13 +1,12 @@
 /** `souk chain register` and `souk chain attest`: what they would send, what it may cost, and, once told to, what became of it. */
 import { readFileSync, statSync } from 'node:fs'
-import { type Caller, NotTaken, Reverted } from '../clients/chain/calls.ts'
-import type { Quote, Receipt, Signer, Transaction } from '../clients/chain/transactions.ts'
+import type { Connection, Quote, Receipt, Signer, Transaction } from '../clients/chain/transactions.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
-import { attestedTopic, type SchemaName, schemaNames, schemaTexts, schemaUids, zeroAddress } from '../lib/eas.ts'
+import { type SchemaName, schemaNames, schemaUids, zeroAddress } from '../lib/eas.ts'
 import { withChecksum } from '../lib/evm.ts'
 import { isConfirmed } from './ask.ts'
-import { callerOf, type Target, targetOf } from './chain-target.ts'
+import { connectTo, targetOf } from './chain-target.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
@@ -31,29 +30,29 @@ const signing = async () => ({ ...(await import('../clients/chain/eas.ts')), ...
 export async function register(input: Input): Promise<number> {
   const target = targetOf(input)
   const key = signingKeyOf(input)
-  const { signerOf, callData, quote } = await signing()
+  const { isRegistered, quote, registrationOf, signerOf } = await signing()
   const signer = key && signerOf(key)
-  const caller = await callerOf(target)
-  const registry = await registryOf(caller, target.contract)
-  say(`Chain ${target.chainId} by ${caller.host}: EAS ${withChecksum(target.contract)}, SchemaRegistry ${withChecksum(registry)}`)
+  const node = await connectTo(target)
+  const registry = await registryOf(node, target.contract)
+  say(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, SchemaRegistry ${withChecksum(registry)}`)
   const missing: { name: SchemaName; transaction: Transaction; quoted: Quote }[] = []
   for (const name of schemaNames) {
-    if (await isRegistered(caller, registry, name)) {
+    if (await isRegistered(node, registry, name)) {
       say(`${name} ${schemaUids[name]} is registered`)
       continue
     }
-    const transaction = { to: registry, data: callData.register(schemaTexts[name]) }
-    const quoted = await quote(caller, signer?.address ?? zeroAddress, transaction)
+    const transaction = { to: registry, data: registrationOf(name) }
+    const quoted = await quote(node, signer?.address ?? zeroAddress, transaction)
     say(`${name} ${schemaUids[name]} is not registered; to do it ${await costText(quoted)}`)
     missing.push({ name, transaction, quoted })
   }
   if (missing.length === 0) return 0
   const together = missing.reduce((sum, { quoted }) => sum + quoted.costMax, 0n)
-  if (!(await mayGoOn(input, caller, signer, together)) || !signer) return 0
+  if (!(await mayGoOn(input, node, signer, together)) || !signer) return 0
   for (const { name, transaction, quoted } of missing) {
-    const receipt = await sent(caller, signer, target.chainId, transaction, quoted)
+    const receipt = await sent(node, signer, target.chainId, transaction, quoted)
     // Somebody else may have been faster: then this one has failed, and the schema is there.
-    if (!receipt.succeeded && !(await isRegistered(caller, registry, name))) {
+    if (receipt.status !== 'success' && !(await isRegistered(node, registry, name))) {
       process.stderr.write(`${name} was not registered: the transaction failed in block ${receipt.blockNumber}\n`)
       return failedStatus
     }
@@ -70,26 +69,25 @@ export async function attest(input: Input, file: string): Promise<number> {
   if (!written) return failedStatus
   const key = signingKeyOf(input)
   if (!key) throw new UsageError('Name the file that holds the private key by --key-file, or set CHAIN_SIGNING_KEY')
-  const { signerOf, callData, encodeStatement, quote, view, decodeAttest } = await signing()
+  const { attestationOf, encodeStatement, isRegistered, quote, refusalOf, signerOf, uidIn } = await signing()
   const signer = signerOf(key)
   if (schema === 'D' && written.recipient === signer.address)
     throw new OperatorError('The recipient is the wallet that signs: what a provider attests of itself by schema D is never counted')
-  const caller = await callerOf(target)
-  const registry = await registryOf(caller, target.contract)
-  if (!(await isRegistered(caller, registry, schema)))
+  const node = await connectTo(target)
+  const registry = await registryOf(node, target.contract)
+  if (!(await isRegistered(node, registry, schema)))
     throw new OperatorError(`Schema ${schema} is not registered on chain ${target.chainId}: \`souk chain register\` does that`)
   const data = encodeStatement(schema, written.statement)
-  const request = callData.attest({ schema: schemaUids[schema], recipient: written.recipient, data })
-  const transaction = { to: target.contract, data: request }
-  const quoted = await simulated(async () => {
-    decodeAttest(await view(caller, target.contract, request, signer.address))
-    return quote(caller, signer.address, transaction)
-  })
-  say(`Chain ${target.chainId} by ${caller.host}: EAS ${withChecksum(target.contract)}, from ${withChecksum(signer.address)}`)
+  const request = { schema: schemaUids[schema], recipient: written.recipient, data }
+  const refusal = await refusalOf(node, target.contract, signer.address, request)
+  if (refusal !== undefined) throw new OperatorError(`The contract would refuse it${refusal && `: ${refusal}`}. Nothing was sent`)
+  const transaction = { to: target.contract, data: attestationOf(request) }
+  const quoted = await quote(node, signer.address, transaction)
+  say(`Chain ${target.chainId} by ${node.host}: EAS ${withChecksum(target.contract)}, from ${withChecksum(signer.address)}`)
   say(`An attestation of schema ${schema}; to make it ${await costText(quoted)}`)
-  if (!(await mayGoOn(input, caller, signer, quoted.costMax))) return 0
-  const receipt = await sent(caller, signer, target.chainId, transaction, quoted)
-  const uid = receipt.succeeded ? uidIn(receipt, target, schema, signer.address) : undefined
+  if (!(await mayGoOn(input, node, signer, quoted.costMax))) return 0
+  const receipt = await sent(node, signer, target.chainId, transaction, quoted)
+  const uid = receipt.status === 'success' ? uidIn(receipt, target.contract, schema, signer.address) : undefined
   if (uid === undefined) {
     process.stderr.write(`Nothing was attested: the transaction failed in block ${receipt.blockNumber}\n`)
     return failedStatus
@@ -119,32 +117,13 @@ function readFile(file: string, schema: SchemaName): Written | undefined {
 }
 
 /** The SchemaRegistry, as EAS itself names it. @throws OperatorError where there is no EAS at the address */
-async function registryOf(caller: Caller, contract: Hex): Promise<Hex> {
-  const { callData, decodeSchemaRegistry, hasCode, view } = await signing()
-  try {
-    if (await hasCode(caller, contract)) return decodeSchemaRegistry(await view(caller, contract, callData.getSchemaRegistry()))
-  } catch (error) {
-    if (error instanceof NodeError) throw toldOf(caller, error)
-  }
+async function registryOf(node: Connection, contract: Hex): Promise<Hex> {
+  const { registryAt } = await signing()
+  const registry = await registryAt(node, contract).catch((error: unknown) => {
+    throw error instanceof NodeError ? new OperatorError(`${node.host}: ${error.report}`) : error
+  })
+  if (registry !== undefined) return registry
   throw new OperatorError(`There is no Ethereum Attestation Service at ${withChecksum(contract)}`)
-}
-
-async function isRegistered(caller: Caller, registry: Hex, name: SchemaName): Promise<boolean> {
-  const { callData, decodeSchema, view } = await signing()
-  const record = decodeSchema(await view(caller, registry, callData.getSchema(schemaUids[name])))
-  return record?.uid === schemaUids[name]
-}
-
-/** @throws OperatorError with the name of what a contract says no by */
-async function simulated<T>(work: () => Promise<T>): Promise<T> {
-  const { refusalOf } = await signing()
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Reverted)) throw error
-    const name = error.data && refusalOf(error.data)
-    throw new OperatorError(`The contract would refuse it${name === undefined ? '' : `: ${name}`}. Nothing was sent`)
-  }
 }
 
 async function costText({ gas, costMax }: Quote): Promise<string> {
@@ -153,14 +132,14 @@ async function costText({ gas, costMax }: Quote): Promise<string> {
 }
 
 /** Whether to send: told so by --yes or on the terminal, and with enough in the wallet. Says why not. */
-async function mayGoOn(input: Input, caller: Caller, signer: Signer | undefined, costMax: bigint): Promise<boolean> {
+async function mayGoOn(input: Input, node: Connection, signer: Signer | undefined, costMax: bigint): Promise<boolean> {
   if (!signer) {
     if (input.switches.has('yes')) throw new UsageError('Name the file that holds the private key by --key-file, or set CHAIN_SIGNING_KEY')
     say('Dry run: nothing was sent, and no key was named')
     return false
   }
-  const { balanceOf, coins } = await signing()
-  const balance = await balanceOf(caller, signer.address)
+  const { coins } = await signing()
+  const balance = await node.ask((client) => client.getBalance({ address: signer.address }))
   if (balance < costMax)
     throw new OperatorError(`The wallet ${withChecksum(signer.address)} holds ${coins(balance)}: too little. Nothing was sent`)
   if (input.switches.has('yes')) return true
@@ -173,21 +152,18 @@ async function mayGoOn(input: Input, caller: Caller, signer: Signer | undefined,
  * Signs a transaction, sends it, and waits until it is in a block. Its hash is said before: whatever happens, it can be looked for.
  * @throws OperatorError where it was not taken, or is in no block in time
  */
-async function sent(caller: Caller, signer: Signer, chainId: number, transaction: Transaction, quoted: Quote): Promise<Receipt> {
-  const { nonceOf, receiptOf, sendRaw } = await signing()
-  const { raw, hash } = await signer.sign(chainId, await nonceOf(caller, signer.address), transaction, quoted)
+async function sent(node: Connection, signer: Signer, chainId: number, transaction: Transaction, quoted: Quote): Promise<Receipt> {
+  const { receiptOf, sendRaw } = await signing()
+  const { raw, hash } = await signer.sign(node, chainId, transaction, quoted)
   process.stderr.write(`Sending transaction ${hash}\n`)
   const look = `look for transaction ${hash} before you send it again`
   const interruption = onInterruption(() => `Stopped while it was on its way: ${look}`)
   const until = performance.now() + blockWithinMs
   try {
-    await sendRaw(caller, raw).catch((error: unknown) => {
-      if (error instanceof NotTaken || error instanceof Reverted) throw new OperatorError(`It was not sent: ${error.message}`)
-      // No answer is none: it may have been taken.
-      if (!(error instanceof NodeError)) throw error
-    })
+    const problem = await sendRaw(node, raw)
+    if (problem !== undefined) throw new OperatorError(`It was not sent: ${problem}`)
     while (performance.now() < until) {
-      const receipt = await receiptOf(caller, hash).catch(onlyNodes)
+      const receipt = await receiptOf(node, hash)
       if (receipt) return receipt
       await Bun.sleep(lookEveryMs)
     }
@@ -195,20 +171,4 @@ async function sent(caller: Caller, signer: Signer, chainId: number, transaction
     interruption.end()
   }
   throw new OperatorError(`It is in no block after ${blockWithinMs / 60_000} minutes: ${look}`)
-}
-
-/** A node that does not answer is asked again. */
-function onlyNodes(error: unknown): undefined {
-  if (!(error instanceof NodeError)) throw error
-}
-
-const toldOf = ({ host }: Caller, { message }: NodeError) => new OperatorError(`${host}: ${message}`)
-
-/** The uid in the log of what was attested. */
-function uidIn({ logs }: Receipt, { contract }: Target, schema: SchemaName, attester: Hex): Hex | undefined {
-  const topic = `0x${'0'.repeat(24)}${attester.slice(2)}`
-  return logs.find(
-    ({ address, topics }) =>
-      address.toLowerCase() === contract && topics[0] === attestedTopic && topics[2] === topic && topics[3] === schemaUids[schema],
-  )?.data
 }

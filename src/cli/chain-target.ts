@@ -1,4 +1,4 @@
-import { type Caller, createCalls } from '../clients/chain/calls.ts'
+import type { Connection } from '../clients/chain/transactions.ts'
 import { createSafeFetch } from '../clients/safe-fetch.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -88,18 +88,18 @@ export function deployedAt(chainId: number, contract: Hex | undefined): { contra
  * The first node of a chain that answers and is of it. Nothing is signed for a chain before this has been asked.
  * @throws OperatorError where there is none
  */
-export async function callerOf({ chainId, urls }: Pick<Target, 'chainId' | 'urls'>): Promise<Caller> {
-  const { chainIdOf } = await import('../clients/chain/transactions.ts')
+export async function connectTo({ chainId, urls }: Pick<Target, 'chainId' | 'urls'>): Promise<Connection> {
+  const { connect } = await import('../clients/chain/transactions.ts')
   const problems: string[] = []
   for (const url of urls) {
-    const caller = createCalls({ url, safeFetch: outgoing, now: Date.now })
+    const node = connect({ url, safeFetch: outgoing, now: Date.now })
     try {
-      const found = await chainIdOf(caller)
-      if (found === chainId) return caller
-      problems.push(`${caller.host}: it is a node of chain ${found}`)
+      const found = await node.ask((client) => client.getChainId())
+      if (found === chainId) return node
+      problems.push(`${node.host}: it is a node of chain ${found}`)
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
-      problems.push(`${caller.host}: ${error.message}`)
+      problems.push(`${node.host}: ${error.report}`)
     }
   }
   throw new OperatorError(`No node of chain ${chainId} answers:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)

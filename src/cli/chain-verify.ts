@@ -1,6 +1,5 @@
 /** `souk chain verify`: counts again, from the registry of a souk and the chains alone. Opens no database. */
 import { readFileSync, statSync } from 'node:fs'
-import { createCalls } from '../clients/chain/calls.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import { OutgoingError } from '../core/outgoing.ts'
@@ -132,13 +131,15 @@ async function targetsOf(input: Input): Promise<Target[]> {
 }
 
 async function byChain(urls: readonly string[]): Promise<Map<number, string[]>> {
-  const { chainIdOf } = await import('../clients/chain/transactions.ts')
+  const { connect } = await import('../clients/chain/transactions.ts')
   const found = new Map<number, string[]>()
   for (const url of urls) {
-    const caller = createCalls({ url, safeFetch: outgoing, now: Date.now })
-    const chainId = await chainIdOf(caller).catch((error: unknown) => {
-      throw error instanceof NodeError ? new OperatorError(`${caller.host}: ${error.message}`) : error
-    })
+    const node = connect({ url, safeFetch: outgoing, now: Date.now })
+    const chainId = await node
+      .ask((client) => client.getChainId())
+      .catch((error: unknown) => {
+        throw error instanceof NodeError ? new OperatorError(`${node.host}: ${error.report}`) : error
+      })
     found.set(chainId, [...(found.get(chainId) ?? []), url])
   }
   return found

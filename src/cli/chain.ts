@@ -21,7 +21,7 @@ export async function chain(input: Input): Promise<number> {
   try {
     return await run(word, input, file)
   } catch (error) {
-    if (error instanceof NodeError) throw new OperatorError(`The node did not do its part: ${error.message}`)
+    if (error instanceof NodeError) throw new OperatorError(`The node failed: ${error.report}`)
     throw error
   }
 }

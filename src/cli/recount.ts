@@ -147,7 +147,7 @@ function createTurns({ chainId, urls }: Target) {
         } catch (error) {
           if (!(error instanceof NodeError)) throw error
           if (failures >= (error.kind === 'BEHIND' ? behindMax : failuresMax) || isHopeless(error))
-            throw new OperatorError(`${current().host}: ${error.message}`)
+            throw new OperatorError(`${current().host}: ${error.report}`)
           turn++
           await Bun.sleep(Math.min(waitMs.most, error.hint.retryAfterMs ?? waitMs.least * 2 ** Math.floor(failures / nodes.length)))
         }

@@ -1,4 +1,4 @@
-/** Nodes of chains: what they look like from here, and how they fail. `clients/chain/rpc.ts` asks them. Hex is in lower case, with 0x. */
+/** Nodes of chains: what they look like from here, and how they fail. `clients/chain/reader.ts` asks them. Hex is in lower case, with 0x. */
 import type { Pace } from '../lib/pace.ts'
 
 /** A block, as far as we look at it. */
@@ -79,15 +79,23 @@ export type NodeFailure =
   /** No answer, or one that is not what was asked for. */
   | 'FAULT'
 
-/** A node did not give what was asked for. The message says why, in our words: theirs may quote a key. */
+/** A node did not give what was asked for. The message says why. It never holds a part of the node's URL but its host. */
 export class NodeError extends Error {
   override readonly name = 'NodeError'
   constructor(
     readonly kind: NodeFailure,
     message: string,
-    /** When it may be asked again, in milliseconds from now; and how many blocks it would answer about. */
-    readonly hint: { readonly retryAfterMs?: number; readonly blocks?: number } = {},
+    /**
+     * When it may be asked again, in milliseconds from now; how many blocks it would answer about; and what an operator can do, as a
+     * sentence without its full stop.
+     */
+    readonly hint: { readonly retryAfterMs?: number; readonly blocks?: number; readonly advice?: string } = {},
   ) {
     super(message)
+  }
+
+  /** The message and what to do. */
+  get report(): string {
+    return this.hint.advice === undefined ? this.message : `${this.message}. ${this.hint.advice}`
   }
 }

@@ -4,8 +4,8 @@
  */
 import {
   type AbiParameter,
+  type ContractFunctionReturnType,
   decodeAbiParameters,
-  decodeErrorResult,
   decodeFunctionResult,
   encodeAbiParameters,
   encodeFunctionData,
@@ -15,10 +15,11 @@ import {
   parseAbi,
   parseAbiParameters,
   stringToBytes,
+  zeroHash,
 } from 'viem'
 import { type SchemaName, schemaTexts, zeroAddress } from '../../lib/eas.ts'
 
-const abi = parseAbi([
+export const easAbi = parseAbi([
   'struct RequestData { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',
   'struct Request { bytes32 schema; RequestData data; }',
   'struct Requests { bytes32 schema; RequestData[] data; }',
@@ -34,6 +35,8 @@ const abi = parseAbi([
   'function getSchemaRegistry() view returns (address)',
   'function register(string schema, address resolver, bool revocable) returns (bytes32)',
   'function getSchema(bytes32 uid) view returns (SchemaRecord)',
+  'event Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)',
+  'event Revoked(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)',
   'error AccessDenied()',
   'error AlreadyExists()',
   'error AlreadyRevoked()',
@@ -71,19 +74,8 @@ export type Statements = {
   }
 }
 
-/** As `getAttestation` has it. Times are seconds; 0 means never. */
-export type Attestation = {
-  uid: Hex
-  schema: Hex
-  time: bigint
-  expirationTime: bigint
-  revocationTime: bigint
-  refUID: Hex
-  recipient: Hex
-  attester: Hex
-  revocable: boolean
-  data: Hex
-}
+/** Times are seconds; 0 means never. Addresses are in lower case. */
+export type Attestation = ContractFunctionReturnType<typeof easAbi, 'view', 'getAttestation'>
 
 export type AttestationRequest = {
   schema: Hex
@@ -95,8 +87,6 @@ export type AttestationRequest = {
   /** The attestation that this one is about; none by default. */
   refUID?: Hex
 }
-
-const noUid: Hex = `0x${'0'.repeat(64)}`
 
 /** How merchants, lenders, loans and the like are named on the chain: keccak256 of the UTF-8 id. */
 export const refOf = (id: string): Hex => keccak256(stringToBytes(id))
@@ -133,75 +123,28 @@ export function decodeStatement<Name extends SchemaName>(schema: Name, data: Hex
   }
 }
 
-const dataOf = ({ recipient, data, expirationTime = 0n, refUID = noUid }: AttestationRequest) => ({
-  recipient,
-  expirationTime,
-  revocable: true,
-  refUID,
-  data,
-  value: 0n,
-})
+/** What `attest` is called with. */
+export const attestationArgs = ({ schema, recipient, data, expirationTime = 0n, refUID = zeroHash }: AttestationRequest) =>
+  [{ schema, data: { recipient, expirationTime, revocable: true, refUID, data, value: 0n } }] as const
 
-/** Call data. `register`, `getSchema` are of the SchemaRegistry, all others of EAS. */
-export const callData = {
-  register: (text: string): Hex => encodeFunctionData({ abi, functionName: 'register', args: [text, zeroAddress, true] }),
-  getSchema: (uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'getSchema', args: [uid] }),
-  getSchemaRegistry: (): Hex => encodeFunctionData({ abi, functionName: 'getSchemaRegistry' }),
-  attest: (request: AttestationRequest): Hex =>
-    encodeFunctionData({ abi, functionName: 'attest', args: [{ schema: request.schema, data: dataOf(request) }] }),
-  /** All in one transaction; those of a schema that follow each other share an entry. */
-  multiAttest: (requests: readonly AttestationRequest[]): Hex =>
-    encodeFunctionData({ abi, functionName: 'multiAttest', args: [requestsOf(requests)] }),
-  revoke: (schema: Hex, uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'revoke', args: [{ schema, data: { uid, value: 0n } }] }),
-  getAttestation: (uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'getAttestation', args: [uid] }),
-  isAttestationValid: (uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'isAttestationValid', args: [uid] }),
-}
+/** The call that registers a schema, for the SchemaRegistry. */
+export const registrationOf = (name: SchemaName): Hex =>
+  encodeFunctionData({ abi: easAbi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
 
-function requestsOf(requests: readonly AttestationRequest[]) {
-  const groups: { schema: Hex; data: ReturnType<typeof dataOf>[] }[] = []
-  for (const request of requests) {
-    const last = groups.at(-1)
-    if (last?.schema === request.schema) last.data.push(dataOf(request))
-    else groups.push({ schema: request.schema, data: [dataOf(request)] })
-  }
-  return groups
-}
+export const attestationOf = (request: AttestationRequest): Hex =>
+  encodeFunctionData({ abi: easAbi, functionName: 'attest', args: attestationArgs(request) })
+
+/** The call that reads an attestation. */
+export const readingOf = (uid: Hex): Hex => encodeFunctionData({ abi: easAbi, functionName: 'getAttestation', args: [uid] })
 
 /** What `getAttestation` answered; undefined where there is none of that uid. @throws where the answer is none of the kind */
 export function decodeAttestation(answer: Hex): Attestation | undefined {
-  const attestation = decodeFunctionResult({ abi, functionName: 'getAttestation', data: answer })
-  return attestation.uid === noUid
+  const attestation = decodeFunctionResult({ abi: easAbi, functionName: 'getAttestation', data: answer })
+  const { recipient, attester } = attestation
+  return attestation.uid === zeroHash
     ? undefined
-    : { ...attestation, recipient: lower(attestation.recipient), attester: lower(attestation.attester) }
+    : { ...attestation, recipient: recipient.toLowerCase() as Hex, attester: attester.toLowerCase() as Hex }
 }
-
-/** What `isAttestationValid` answered: whether there is one, revoked or not. */
-export const decodeIsAttestationValid = (answer: Hex): boolean =>
-  decodeFunctionResult({ abi, functionName: 'isAttestationValid', data: answer })
-
-/** What `getSchemaRegistry` answered. */
-export const decodeSchemaRegistry = (answer: Hex): Hex =>
-  lower(decodeFunctionResult({ abi, functionName: 'getSchemaRegistry', data: answer }))
-
-/** What `getSchema` answered; undefined where there is none of that uid. */
-export function decodeSchema(answer: Hex): { uid: Hex; resolver: Hex; revocable: boolean; schema: string } | undefined {
-  const record = decodeFunctionResult({ abi, functionName: 'getSchema', data: answer })
-  return record.uid === noUid ? undefined : { ...record, resolver: lower(record.resolver) }
-}
-
-/** What `attest` answered: the uid. */
-export const decodeAttest = (answer: Hex): Hex => decodeFunctionResult({ abi, functionName: 'attest', data: answer })
-
-/** The name of the error by which a contract refused, from the data of the refusal; undefined where it is none of EAS's. */
-export function refusalOf(data: Hex): string | undefined {
-  try {
-    return decodeErrorResult({ abi, data }).errorName
-  } catch {
-    return undefined
-  }
-}
-
-const lower = (address: Hex): Hex => address.toLowerCase() as Hex
 
 /** Attestations that are the same in all else are told apart by a number, from 0. */
 const bumpsMax = 16

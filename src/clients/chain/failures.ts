@@ -1,32 +1,84 @@
-/** What nodes say when they do not answer: providers have no words in common, so these are those that are known. */
+/**
+ * What a node's refusal means. Providers have no wording in common: the shape of a refusal decides, and what it says only adds hints
+ * (how many blocks would do) and tells limits of requests from others.
+ */
 import { NodeError } from '../../core/chain.ts'
-import type { RpcError } from './answers.ts'
+import { OutgoingError } from '../../core/outgoing.ts'
 
 const retryMaxMs = 10 * 60_000
 const retryMinMs = 1_000
+/** Of what a node says. */
+const saidMax = 160
 
-const rangeWords =
-  /block range|blocks? range|range (?:is |was )?(?:too|limit|exceed|of)|(?:max|maximum|exceeds?|limited to)[^.]{0,40}(?:range|blocks)|more than [\d,_]+ (?:results|logs|blocks)|too many (?:results|logs|blocks)|response (?:size|is too|too)|(?:result|response|payload|body|content)[^.]{0,20}(?:too (?:large|big)|size exceeded)|query (?:timeout|returned more|exceeds)|logs matched|eth_getlogs[^.]{0,60}(?:limit|range|up to)/i
+/** A node answered with an error, by JSON-RPC or by its HTTP status. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  readonly code: unknown
+  readonly retryAfterMs: number | undefined
+  constructor({
+    status,
+    code,
+    message,
+    retryAfterMs,
+  }: { status: number; code: unknown; message: string; retryAfterMs?: number | undefined }) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
 const rateWords =
   /\brates?\b|rate.?limit|too many requests|throttl|per second|\bcups?\b|compute units|capacity|quota|credits?\b|daily|try again later|slow down/i
 const behindWords =
   /unknown block|cannot be found|header not found|block (?:is )?(?:not found|out of range)|not yet (?:available|indexed|known)|(?:greater|higher|beyond|past|after)[^.]{0,30}(?:head|latest|current)|extends beyond|missing trie/i
+const historyWords = /prun|archiv|ancient|histor|missing trie|state .{0,20}not available/i
+
+const rateCodes: readonly unknown[] = [429, -32_007, -32_029]
+const keyStatuses = [401, 402, 403, 407]
+
+const advices = {
+  key: 'Check the key in the URL of this node in CHAINS',
+  rate: 'souk asks less for a while; raise the limit of the plan, or name another node in CHAINS',
+  path: 'Check the path of the URL of this node in CHAINS',
+  history: 'It keeps no blocks so old: name an archive node in CHAINS',
+  oneBlock: 'It refuses the logs of a single block: name another node in CHAINS',
+  trouble: 'Wait until the provider has mended it, or name another node in CHAINS',
+} as const
+
+type Said = { readonly status?: number; readonly code: unknown; readonly message: string; readonly retryAfterMs?: number | undefined }
 
 /**
- * What an error that a node names is to us.
- * @param asked how many blocks were asked about, where logs were
+ * @param asked how many blocks of logs were asked for, if any: a refusal of more than one is tried with fewer
+ * @param url of the node: no part of it appears in the message
  */
-export function failureOf({ code, message: text }: Pick<RpcError, 'code' | 'message'>, asked: number | undefined): NodeError {
-  const number = typeof code === 'number' ? code : undefined
-  const named = number === undefined ? 'an error without a code' : `error ${number}`
-  if (asked !== undefined && rangeWords.test(text)) return rangeError(named, asked, rangeIn(text))
-  if (number === -32_005 || number === 429 || number === -32_029 || rateWords.test(text)) return new NodeError('RATE_LIMITED', named)
-  if (behindWords.test(text)) return new NodeError('BEHIND', `${named}: it does not have the blocks yet`)
-  return new NodeError('FAULT', `it answered with ${named}`)
+export function failureOf({ status = 200, code, message: text, retryAfterMs }: Said, asked: number | undefined, url?: string): NodeError {
+  const named = typeof code === 'number' ? `error ${code}` : status === 200 ? 'an error without a code' : `status ${status}`
+  const said = trimmed(text, url)
+  const told = said === '' ? named : `${named}: ${said}`
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
+  if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${told}`, { ...wait, advice: advices.key })
+  const isLimited = status === 429 || rateCodes.includes(code) || (status < 500 && rateWords.test(text))
+  if (isLimited || (code === -32_005 && asked === undefined))
+    return new NodeError('RATE_LIMITED', status === 429 ? `status 429, ${told}` : told, { ...wait, advice: advices.rate })
+  if (behindWords.test(text)) return new NodeError('BEHIND', `${told}: it does not have the blocks yet`)
+  if (mayBeTooMuch({ status, code }) && asked !== undefined && asked > 1) {
+    const blocks = rangeIn(text)
+    return new NodeError('RANGE', `${told}: too many blocks or logs at once`, blocks !== undefined && blocks < asked ? { blocks } : {})
+  }
+  return new NodeError('FAULT', `it answered with ${told}`, { ...wait, advice: adviceFor(status, text, asked) })
 }
 
-const rangeError = (named: string, asked: number, hint: number | undefined) =>
-  new NodeError('RANGE', `${named}: too many blocks or logs at once`, hint !== undefined && hint < asked ? { blocks: hint } : {})
+/** Whether a refusal may be one of a range or a batch that is too large: any that a node names, and any 4xx but those of keys. */
+export const mayBeTooMuch = ({ status, code }: Pick<Refusal, 'status' | 'code'>): boolean =>
+  !keyStatuses.includes(status) && (status < 500 || code !== undefined)
+
+function adviceFor(status: number, text: string, asked: number | undefined): string {
+  if (historyWords.test(text)) return advices.history
+  if (status === 404 || status === 405) return advices.path
+  return asked === 1 && status < 500 ? advices.oneBlock : advices.trouble
+}
 
 /** How many blocks a refusal says would be answered: by two block numbers, or by a number beside the word. */
 export function rangeIn(text: string): number | undefined {
@@ -44,19 +96,57 @@ export function rangeIn(text: string): number | undefined {
 
 const positive = (value: number) => (Number.isSafeInteger(value) && value > 0 ? value : undefined)
 
-/** What a status is to us, of an answer that names no error; undefined where it is none to stop at. */
-export function statusFailure(status: number, headers: Headers, asked: number | undefined, now: number): NodeError | undefined {
-  if (status === 200) return undefined
-  const retryAfterMs = retryAfterOf(headers, now)
-  if (status === 429) return new NodeError('RATE_LIMITED', 'status 429', retryAfterMs === undefined ? {} : { retryAfterMs })
-  if (status === 413 && asked !== undefined) return new NodeError('RANGE', 'status 413: too much at once')
-  return new NodeError('FAULT', `it answered with status ${status}`, retryAfterMs === undefined ? {} : { retryAfterMs })
-}
-
 /** `Retry-After`, in seconds or as a date, as milliseconds from now, between a second and ten minutes. */
 export function retryAfterOf(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim()
   if (!text) return undefined
   const ms = /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) * 1_000 : /[a-z]{3}/i.test(text) ? Date.parse(text) - now : Number.NaN
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(Math.round(ms), retryMinMs), retryMaxMs)
+}
+
+const longToken = /[\w+/=.~-]{20,}/g
+const words = /[\w~-]{4,}/g
+
+/**
+ * What a node said, fit for logs and screens: one line without markup, URLs, anything that looks like a key, or any part of the
+ * node's own URL behind its host.
+ */
+function trimmed(text: string, url: string | undefined): string {
+  const secrets = url === undefined ? [] : secretsOf(url)
+  return text
+    .slice(0, 2_000)
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\b[a-z][a-z+.-]*:\/\/\S*/gi, '…')
+    .replace(longToken, '…')
+    .replace(words, (word) => (secrets.some((secret) => secret.includes(word.toLowerCase())) ? '…' : word))
+    .replace(/[^\P{C}\n]|\s+/gu, ' ')
+    .trim()
+    .slice(0, saidMax)
+}
+
+function secretsOf(url: string): string[] {
+  const { pathname, search, username, password, hash } = new URL(url)
+  return [pathname, search, username, password, hash].flatMap((part) => [part.toLowerCase(), decoded(part).toLowerCase()])
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/ENOTFOUND|EAI_|DNS/i, 'Its name is not found: check the host of the URL in CHAINS, and the DNS of this machine'],
+  [/ECONNREFUSED|ConnectionRefused/i, 'Nothing listens at its address: check the host and the port of the URL in CHAINS'],
+]
+
+/** No answer at all. */
+export function unreachable(error: unknown): NodeError {
+  // The message of any other error may quote the URL.
+  const said = error instanceof OutgoingError ? error.message : 'connection failed'
+  const cause = error instanceof OutgoingError ? (error.cause as { readonly code?: unknown } | undefined) : undefined
+  const advice = causes.find(([pattern]) => pattern.test(String(cause?.code ?? '')))?.[1]
+  return new NodeError('FAULT', `no answer: ${said}`, advice === undefined ? {} : { advice })
 }

@@ -1,29 +1,100 @@
-/** Transactions that a key of ours signs. Loads viem: import this by `await import()`, so that a start does not. */
-import { formatEther, type Hex, hexToBigInt, isHex, keccak256, numberToHex } from 'viem'
+/** What the commands that sign ask of a node, by viem. Loads viem: import this by `await import()`, so that a start does not. */
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  defineChain,
+  Eip1559FeesNotSupportedError,
+  formatEther,
+  type Hex,
+  keccak256,
+  parseEventLogs,
+  type TransactionReceipt,
+  UnknownNodeError,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { getNodeError } from 'viem/utils'
 import { NodeError } from '../../core/chain.ts'
-import type { Caller } from './calls.ts'
+import { type SchemaName, schemaUids } from '../../lib/eas.ts'
+import { type ChainClient, type ClientSettings, createClient, nodeErrorIn } from './client.ts'
+import { type AttestationRequest, attestationArgs, easAbi } from './eas.ts'
 
 export type Transaction = { readonly to: Hex; readonly data: Hex }
-
-/** What a transaction may cost at most. All in the smallest unit of the chain's coin. */
-export type Quote = {
-  readonly gas: bigint
-  /** Of a unit of gas. */
-  readonly feeMax: bigint
-  /** Undefined where the chain knows gas prices only. */
-  readonly priorityFeeMax: bigint | undefined
-  readonly costMax: bigint
-}
-
-export type Receipt = {
-  readonly succeeded: boolean
-  readonly blockNumber: number
-  readonly blockHash: Hex
-  readonly logs: readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[]
-}
-
+type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint } | { readonly gasPrice: bigint }
+/** What a transaction may cost at most, in the smallest unit of the chain's coin. */
+export type Quote = { readonly gas: bigint; readonly fees: Fees; readonly costMax: bigint }
+export type Receipt = TransactionReceipt
 export type Signer = ReturnType<typeof signerOf>
+export type Connection = ReturnType<typeof connect>
+
+/** Of a chain whose fees have to hold for some blocks: twice the fee of the newest one. */
+const feesOfTwo = defineChain({
+  ...{ id: 0, name: '', nativeCurrency: { name: '', symbol: '', decimals: 18 }, rpcUrls: { default: { http: [] } } },
+  fees: { baseFeeMultiplier: 2 },
+})
+
+/** A node, of which only the host may be shown. */
+export function connect(settings: ClientSettings) {
+  const client = createClient(settings)
+  return {
+    host: new URL(settings.url).host,
+    /** @throws NodeError where the node does not answer or refuses */
+    async ask<T>(work: (client: ChainClient) => Promise<T>): Promise<T> {
+      try {
+        return await work(client)
+      } catch (error) {
+        throw nodeErrorIn(error, settings.url) ?? error
+      }
+    },
+  }
+}
+
+/** The SchemaRegistry, as EAS itself names it; undefined where there is no EAS at the address. @throws NodeError */
+export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | undefined> =>
+  ask(async (client) => {
+    if ((await client.getCode({ address })) === undefined) return undefined
+    try {
+      return (await client.readContract({ address, abi: easAbi, functionName: 'getSchemaRegistry' })).toLowerCase() as Hex
+    } catch (error) {
+      if (revertIn(error) || !nodeErrorIn(error, 'http://x')) return undefined
+      throw error
+    }
+  })
+
+export const isRegistered = ({ ask }: Connection, registry: Hex, name: SchemaName): Promise<boolean> =>
+  ask(async (client) => {
+    const args = [schemaUids[name]] as const
+    return (await client.readContract({ address: registry, abi: easAbi, functionName: 'getSchema', args })).uid === schemaUids[name]
+  })
+
+/** Tries an attestation without sending it. @returns the name of the error that the contract refuses it by, '' for one without a name */
+export const refusalOf = ({ ask }: Connection, address: Hex, account: Hex, request: AttestationRequest): Promise<string | undefined> =>
+  ask(async (client) => {
+    try {
+      await client.simulateContract({ address, account, abi: easAbi, functionName: 'attest', args: attestationArgs(request) })
+      return undefined
+    } catch (error) {
+      const revert = revertIn(error)
+      if (revert) return revert.data?.errorName ?? ''
+      throw error
+    }
+  })
+
+function revertIn(error: unknown): ContractFunctionRevertedError | undefined {
+  const cause = error instanceof BaseError ? error.walk((one) => one instanceof ContractFunctionRevertedError) : undefined
+  return cause instanceof ContractFunctionRevertedError ? cause : undefined
+}
+
+/** Simulates a transaction and says what it may cost: a quarter more gas than it takes now. */
+export const quote = ({ ask }: Connection, account: Hex, transaction: Transaction): Promise<Quote> =>
+  ask(async (client) => {
+    const gas = ((await client.estimateGas({ account, ...transaction })) * 5n) / 4n
+    const fees = await client.estimateFeesPerGas({ chain: feesOfTwo }).catch((error: unknown) => {
+      if (error instanceof Eip1559FeesNotSupportedError) return client.estimateFeesPerGas({ chain: null, type: 'legacy' })
+      throw error
+    })
+    const costMax = gas * ('gasPrice' in fees && fees.gasPrice !== undefined ? fees.gasPrice : fees.maxFeePerGas)
+    return { gas, fees: fees as Fees, costMax }
+  })
 
 /** Whoever holds a key. The address is in lower case. @throws where it is none */
 export function signerOf(key: Hex) {
@@ -31,92 +102,38 @@ export function signerOf(key: Hex) {
   return {
     address: account.address.toLowerCase() as Hex,
     /** The transaction as it is sent, and the hash by which it is known from then on. */
-    async sign(
-      chainId: number,
-      nonce: number,
-      { to, data }: Transaction,
-      { gas, feeMax, priorityFeeMax }: Quote,
-    ): Promise<{ raw: Hex; hash: Hex }> {
-      const common = { chainId, nonce, to, data, gas, value: 0n }
-      const raw = await account.signTransaction(
-        priorityFeeMax === undefined
-          ? { ...common, type: 'legacy', gasPrice: feeMax }
-          : { ...common, type: 'eip1559', maxFeePerGas: feeMax, maxPriorityFeePerGas: priorityFeeMax },
-      )
+    async sign({ ask }: Connection, chainId: number, transaction: Transaction, { gas, fees }: Quote): Promise<{ raw: Hex; hash: Hex }> {
+      const nonce = await ask((client) => client.getTransactionCount({ address: account.address, blockTag: 'pending' }))
+      const raw = await account.signTransaction({ chainId, nonce, ...transaction, gas, ...fees })
       return { raw, hash: keccak256(raw) }
     },
   }
 }
 
-/** What a chain is called by nodes. */
-export const chainIdOf = async (caller: Caller): Promise<number> => Number(quantityOf(await caller.call('eth_chainId', [])))
+/** Hands a signed transaction over. @returns why it was certainly not taken; undefined where it was, or may have been */
+export const sendRaw = ({ ask }: Connection, raw: Hex): Promise<string | undefined> =>
+  ask(async (client) => {
+    try {
+      await client.sendRawTransaction({ serializedTransaction: raw })
+      return undefined
+    } catch (error) {
+      const known = error instanceof BaseError ? getNodeError(error, {}) : undefined
+      return known && !(known instanceof UnknownNodeError) ? known.shortMessage : undefined
+    }
+  })
 
-/** What a view of a contract gives. @throws Reverted, NodeError */
-export const view = async (caller: Caller, to: Hex, data: Hex, from?: Hex): Promise<Hex> =>
-  hexIn(await caller.call('eth_call', [{ to, data, ...(from ? { from } : {}) }, 'latest']))
+/** What became of a transaction; undefined while it is in no block, and where the node does not say. */
+export const receiptOf = ({ ask }: Connection, hash: Hex): Promise<Receipt | undefined> =>
+  ask((client) => client.getTransactionReceipt({ hash })).catch((error: unknown) => {
+    if (error instanceof NodeError || error instanceof BaseError) return undefined
+    throw error
+  })
 
-export const hasCode = async (caller: Caller, address: Hex): Promise<boolean> =>
-  hexIn(await caller.call('eth_getCode', [address, 'latest'])) !== '0x'
-
-export const balanceOf = async (caller: Caller, address: Hex): Promise<bigint> =>
-  quantityOf(await caller.call('eth_getBalance', [address, 'latest']))
-
-/** How many transactions an address has sent, those that are under way counted in. */
-export const nonceOf = async (caller: Caller, address: Hex): Promise<number> =>
-  Number(quantityOf(await caller.call('eth_getTransactionCount', [address, 'pending'])))
-
-/** Simulates a transaction and says what it may cost: a quarter more gas than it takes now, twice the fee of the newest block. */
-export async function quote(caller: Caller, from: Hex, { to, data }: Transaction): Promise<Quote> {
-  const needed = quantityOf(await caller.call('eth_estimateGas', [{ from, to, data }]))
-  const gas = (needed * 5n) / 4n
-  const block = await caller.call('eth_getBlockByNumber', ['latest', false])
-  const baseFee = (block as { baseFeePerGas?: unknown } | null)?.baseFeePerGas
-  if (baseFee === undefined || baseFee === null) {
-    const price = quantityOf(await caller.call('eth_gasPrice', []))
-    return { gas, feeMax: price, priorityFeeMax: undefined, costMax: gas * price }
-  }
-  const priorityFeeMax = await priorityFee(caller, quantityOf(baseFee))
-  const feeMax = quantityOf(baseFee) * 2n + priorityFeeMax
-  return { gas, feeMax, priorityFeeMax, costMax: gas * feeMax }
-}
-
-/** As the node advises; some know no such advice, and their gas price has it in it. */
-async function priorityFee(caller: Caller, baseFee: bigint): Promise<bigint> {
-  try {
-    return quantityOf(await caller.call('eth_maxPriorityFeePerGas', []))
-  } catch {
-    const price = quantityOf(await caller.call('eth_gasPrice', []))
-    return price > baseFee ? price - baseFee : 0n
-  }
-}
-
-/** Hands a signed transaction over. It may be on its way though this throws. */
-export const sendRaw = async (caller: Caller, raw: Hex): Promise<void> => void (await caller.call('eth_sendRawTransaction', [raw]))
-
-/** What became of a transaction; undefined while it is in no block. */
-export async function receiptOf(caller: Caller, hash: Hex): Promise<Receipt | undefined> {
-  const receipt = (await caller.call('eth_getTransactionReceipt', [hash])) as Record<string, unknown> | null | undefined
-  if (receipt === null || receipt === undefined || receipt['blockNumber'] === null) return undefined
-  if (receipt['transactionHash'] !== hash || !Array.isArray(receipt['logs'])) throw new NodeError('FAULT', 'it answered another receipt')
-  return {
-    succeeded: receipt['status'] === '0x1',
-    blockNumber: Number(quantityOf(receipt['blockNumber'])),
-    blockHash: hexIn(receipt['blockHash']),
-    logs: receipt['logs'] as Receipt['logs'],
-  }
+/** The uid in the log of what was attested. */
+export function uidIn({ logs }: Receipt, contract: Hex, schema: SchemaName, attester: Hex): Hex | undefined {
+  const attested = parseEventLogs({ abi: easAbi, eventName: 'Attested', logs, args: { attester, schemaUID: schemaUids[schema] } })
+  return attested.find(({ address }) => address.toLowerCase() === contract)?.args.uid
 }
 
 /** An amount of the chain's coin, as people write it. */
 export const coins = (amount: bigint): string => formatEther(amount)
-
-export const hexNumber = (value: number): Hex => numberToHex(value)
-
-function hexIn(value: unknown): Hex {
-  if (!isHex(value)) throw new NodeError('FAULT', 'it answered what is no hexadecimal number')
-  return value.toLowerCase() as Hex
-}
-
-function quantityOf(value: unknown): bigint {
-  if (!isHex(value) || value.length < 3 || value.length > 66) throw new NodeError('FAULT', 'it answered what is no number')
-  return hexToBigInt(value)
-}

@@ -59,7 +59,7 @@ export async function refused(
   deps.chainFailures.add(`${chain.chainId} ${error.kind}`)
   // To ask for less is no trouble, unless there is no less.
   if (error.kind === 'RANGE' && asked !== undefined && asked > 1) return
-  await note(deps, chain, node, error.message)
+  await note(deps, chain, node, error.report)
 }
 
 /** A node that does not have what it must have, if it had come as far as it is asked about. */

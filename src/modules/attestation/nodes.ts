@@ -10,6 +10,8 @@ const pauses = { behindMs: 4_000, forkMs: 60_000, failedMs: 1_000, failedMaxMs: 
 export type Tip = { readonly head: number; readonly target: number }
 
 const restMaxMs = 200
+/** So many failures of ranges in a row, whatever they were called, are taken for ranges that are too large. */
+const failedRangesMax = 3
 
 /** One node, and what is remembered of it. */
 export type KnownNode = ChainNode & {
@@ -42,6 +44,8 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
   )
   let current = 0
   let reach = reachAtFirst
+  /** Ranges that failed since the last one that was read. */
+  let failedRanges = 0
 
   const mayAsk = (node: KnownNode) =>
     node.notBefore <= now() && (lets(node.breaker) || isToProbe(node.breaker, now())) && (isByDepth() || !node.knowsNoFinality)
@@ -100,6 +104,10 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
         if (asked !== undefined && asked > 1 && /timeout/.test(message)) reach = reachAfterRefusal(asked, undefined)
       } else this.answered(node)
       const first = kind === 'BEHIND' ? pauses.behindMs : kind === 'RATE_LIMITED' ? pauses.limitedMs : pauses.failedMs
+      if (asked !== undefined && ++failedRanges >= failedRangesMax) {
+        failedRanges = 0
+        if (asked > 1) reach = reachAfterRefusal(asked, undefined)
+      }
       node.failures++
       pause(node, hint.retryAfterMs ?? (kind === 'BEHIND' ? first : Math.min(first * 2 ** (node.failures - 1), pauses.failedMaxMs)))
     },
@@ -119,6 +127,7 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
     reach: (): Reach => reach,
     /** After a range that was read, and kept. */
     hasRead(read: Read): void {
+      failedRanges = 0
       reach = reachAfter(reach, read)
       this.restMs = read.isWanted ? Math.min(read.ms / 2, restMaxMs) : 0
     },

@@ -10,10 +10,10 @@ import { createAttestationStore } from './store.ts'
 
 /** What of the Ethereum Attestation Service repayments need; loaded with the first of them. */
 async function loadEas() {
-  const { callData, decodeAttestation, decodeStatement, isHashOf, refOf } = await import('../../clients/chain/eas.ts')
+  const { decodeAttestation, decodeStatement, isHashOf, readingOf, refOf } = await import('../../clients/chain/eas.ts')
   return {
     /** The call that reads an attestation. */
-    callOf: (uid: string): string => callData.getAttestation(uid as `0x${string}`),
+    callOf: (uid: string): string => readingOf(uid as `0x${string}`),
     /**
      * What a call has given: what an attestation of schema C says, `NOTHING` where it says nothing that can be read, `ABSENT` where the node
      * does not have it, `FORGED` where it is not what its uid is the hash of.

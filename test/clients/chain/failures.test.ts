@@ -25,8 +25,7 @@ describe('what nodes say when they do not answer', () => {
     expect(failure.kind).toBe('RANGE')
     if (blocks !== undefined) expect(failure.hint.blocks).toBe(blocks)
     expect(failure.hint.blocks ?? 0).toBeLessThan(60_001)
-    // What they say may hold a key.
-    expect(failure.message).not.toContain(message.slice(0, 20))
+    expect(failure.message).toContain(message.slice(0, 20))
   })
 
   test('a number of blocks that is not fewer than were asked for is no hint', () => {
@@ -48,9 +47,44 @@ describe('what nodes say when they do not answer', () => {
     'header not found',
   ])('%s is a node that has not come so far', (message) => expect(failureOf({ code: -32_000, message }, 5).kind).toBe('BEHIND'))
 
+  test.each([
+    ['-32000, unheard of', { code: -32_000, message: 'the moon is full' }],
+    ['-32603, empty', { code: -32_603, message: '' }],
+    ['-32600, not a text', { code: -32_600, message: 'Please subscribe to a bigger offering' }],
+    ['a code that is no number', { code: 'LIMIT', message: 'no' }],
+    ['400 without JSON', { status: 400, code: undefined, message: '<html>Bad Request</html>' }],
+    ['404', { status: 404, code: undefined, message: 'x' }],
+    ['413', { status: 413, code: undefined, message: '' }],
+    ['422', { status: 422, code: undefined, message: '' }],
+    ['500 with an error of JSON-RPC', { status: 500, code: -32_000, message: 'x' }],
+  ])('any refusal of several blocks is tried with fewer, and of one block is a fault: %s', (_, refusal) => {
+    expect(failureOf(refusal, 2).kind).toBe('RANGE')
+    for (const asked of [1, undefined]) {
+      const failure = failureOf(refusal, asked)
+      expect([failure.kind, failure.hint.advice]).toEqual(['FAULT', expect.any(String)])
+    }
+  })
+
+  test.each([401, 402, 403, 407, 500, 502, 503])('status %i is no refusal of a range', (status) => {
+    expect(failureOf({ status, code: undefined, message: 'x' }, 5_000).kind).toBe('FAULT')
+  })
+
+  test('what a node says is told in one line, without markup, addresses, or any part of its own URL', () => {
+    const key = 'S3cretKeyOfSouk'
+    const url = `https://user:pass-word@node.example/v2/${key}/eth?apikey=other%2Fsecret#frag-ment`
+    const message = `Invalid key ${key} (s3cretkey, other/secret, other%2Fsecret, pass-word)
+<b>see</b> https://node.example/v2/${key}, ${'a1'.repeat(20)}`
+    const told = failureOf({ status: 401, code: -32_000, message }, undefined, url)
+    for (const secret of [key, 's3cretkey', 'secret', 'pass-word', 'https', 'a1a1', '<b>', '\n']) expect(told.report).not.toContain(secret)
+    expect(told.report).toStartWith('it answered with error -32000: Invalid key …')
+    expect(told.report).toEndWith('. Check the key in the URL of this node in CHAINS')
+    expect(failureOf({ code: 1, message: 'long '.repeat(1_000) }, undefined, url).message.length).toBeLessThan(220)
+  })
+
   test('whatever else it is is a fault', () => {
-    for (const message of ['execution reverted', 'internal error', '']) expect(failureOf({ code: -32_603, message }, 5).kind).toBe('FAULT')
-    expect(failureOf({ code: 'x', message: 'y' }, undefined).message).toBe('it answered with an error without a code')
+    for (const message of ['execution reverted', 'internal error', ''])
+      expect(failureOf({ code: -32_603, message }, undefined).kind).toBe('FAULT')
+    expect(failureOf({ code: 'x', message: 'y' }, undefined).message).toBe('it answered with an error without a code: y')
   })
 
   test('how long to wait is read in seconds and as a date, is a second at least and ten minutes at most, and nonsense is none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCaller, createNode } from '../../../src/clients/chain/rpc.ts'
+import { createNode } from '../../../src/clients/chain/rpc.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import { NodeError } from '../../../src/core/chain.ts'
 import { createNodes } from '../../../src/modules/attestation/nodes.ts'
@@ -37,27 +37,6 @@ describe('a node', () => {
     const error = await failure(node.ask({ blocks: ['latest'] }, pace))
     expect(error?.message).toBe('no answer: connection failed')
     expect(node.host).toBe('127.0.0.1:1')
-  })
-
-  test('what a command asks is answered call by call, with the errors that the node names', async () => {
-    await using proxy = startProxy('http://127.0.0.1:1')
-    proxy.always((calls) =>
-      calls.map(({ id, method }) =>
-        method === 'good' ? { jsonrpc: '2.0', id, result: '0x1' } : { jsonrpc: '2.0', id, error: { code: 3, message: 'reverted' } },
-      ),
-    )
-    const caller = createCaller({ url: proxy.url, safeFetch, now: () => 0 })
-    expect(
-      await caller.batch([
-        { method: 'good', params: [] },
-        { method: 'bad', params: [] },
-      ]),
-    ).toEqual([
-      { result: '0x1', error: undefined },
-      { result: undefined, error: { code: 3, message: 'reverted', data: undefined } },
-    ])
-    proxy.always(faults.badGateway())
-    expect((await failure(caller.batch([{ method: 'good', params: [] }])))?.message).toBe('it answered with status 502')
   })
 
   test('a node that failed waits ever longer, and one by another that is asked meanwhile starts with a range of its own', () => {

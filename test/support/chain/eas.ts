@@ -1,12 +1,38 @@
 /** The Ethereum Attestation Service itself, on a node of the test: its own bytecode, our four schemas, and whoever attests. */
 import easArtifact from '@ethereum-attestation-service/eas-contracts/artifacts/contracts/EAS.sol/EAS.json'
 import registryArtifact from '@ethereum-attestation-service/eas-contracts/artifacts/contracts/SchemaRegistry.sol/SchemaRegistry.json'
-import { encodeAbiParameters, getContractAddress } from 'viem'
-import { type Attestation, callData, decodeAttestation, encodeStatement, refOf, type Statements } from '../../../src/clients/chain/eas.ts'
-import { attestedTopic, type SchemaName, schemaNames, schemaTexts, schemaUids, zeroAddress } from '../../../src/lib/eas.ts'
+import { encodeAbiParameters, encodeFunctionData, getContractAddress } from 'viem'
+import {
+  type Attestation,
+  type AttestationRequest,
+  easAbi as abi,
+  attestationArgs,
+  decodeAttestation,
+  encodeStatement,
+  readingOf,
+  refOf,
+  registrationOf,
+  type Statements,
+} from '../../../src/clients/chain/eas.ts'
+import { attestedTopic, type SchemaName, schemaNames, schemaUids, zeroAddress } from '../../../src/lib/eas.ts'
 import { type Anvil, hexOf, startAnvil } from './anvil.ts'
 
 type Hex = `0x${string}`
+
+/** All in one transaction; those of a schema that follow each other share an entry. */
+function multiAttestOf(requests: readonly AttestationRequest[]): Hex {
+  const groups: { schema: Hex; data: ReturnType<typeof attestationArgs>[0]['data'][] }[] = []
+  for (const request of requests) {
+    const [{ schema, data }] = attestationArgs(request)
+    const last = groups.at(-1)
+    if (last?.schema === schema) last.data.push(data)
+    else groups.push({ schema, data: [data] })
+  }
+  return encodeFunctionData({ abi, functionName: 'multiAttest', args: [groups] })
+}
+
+const revocationOf = (schema: Hex, uid: Hex): Hex =>
+  encodeFunctionData({ abi, functionName: 'revoke', args: [{ schema, data: { uid, value: 0n } }] })
 
 /** The first of anvil's accounts; it deploys and registers. */
 export const deployer: Hex = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -35,7 +61,7 @@ export async function deployEas(anvil: Anvil, { schemas = true } = {}): Promise<
   const registry = getContractAddress({ from: deployer, nonce: BigInt(nonce) })
   const contract = getContractAddress({ from: deployer, nonce: BigInt(nonce) + 1n })
   const code = easArtifact.bytecode + encodeAbiParameters([{ type: 'address' }], [registry]).slice(2)
-  const registering = schemas ? schemaNames.map((name) => ({ to: registry, data: callData.register(schemaTexts[name]) })) : []
+  const registering = schemas ? schemaNames.map((name) => ({ to: registry, data: registrationOf(name) })) : []
   const sent = [{ data: registryArtifact.bytecode }, { data: code }, ...registering]
   const hashes = await anvil.batch<Hex>(
     sent.map((one, at) => ['eth_sendTransaction', [{ from: deployer, nonce: hexOf(nonce + at), gas, gasPrice: '0x0', ...one }]]),
@@ -75,7 +101,7 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
       if (last?.[0]?.attester === one.attester && last.length < attestationsPerTransaction) last.push(one)
       else groups.push([one])
     }
-    return anvil.batch<Hex>(groups.map((group) => send(group[0]?.attester ?? deployer, callData.multiAttest(group.map(requestOf)))))
+    return anvil.batch<Hex>(groups.map((group) => send(group[0]?.attester ?? deployer, multiAttestOf(group.map(requestOf)))))
   }
 
   /** The uids that transactions have made, in their order. @throws where one failed or is in no block */
@@ -101,7 +127,7 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
   /** Hands them to the node and mines nothing. */
   async function sendRevokes(uids: readonly Hex[]): Promise<Hex[]> {
     const found = await attestationsOf(anvil, eas.contract, uids)
-    return anvil.batch<Hex>(found.map(({ uid, schema, attester }) => send(attester, callData.revoke(schema, uid))))
+    return anvil.batch<Hex>(found.map(({ uid, schema, attester }) => send(attester, revocationOf(schema, uid))))
   }
 
   /** By whoever attested them, in one block. */
@@ -140,7 +166,7 @@ async function attestationsOf(anvil: Anvil, contract: Hex, uids: readonly Hex[],
   const found: Attestation[] = []
   for (let at = 0; at < uids.length; at += callsPerBatch) {
     const some = uids.slice(at, at + callsPerBatch)
-    const answers = await anvil.batch<Hex>(some.map((uid) => ['eth_call', [{ to: contract, data: callData.getAttestation(uid) }, tag]]))
+    const answers = await anvil.batch<Hex>(some.map((uid) => ['eth_call', [{ to: contract, data: readingOf(uid) }, tag]]))
     for (const answer of answers) {
       const attestation = decodeAttestation(answer)
       if (attestation) found.push(attestation)

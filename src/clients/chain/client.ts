@@ -1,0 +1,98 @@
+/** viem's client of one node, with the guarded fetch underneath. Loads viem: import this by `await import()`. */
+import { BaseError, createPublicClient, http, RpcRequestError } from 'viem'
+import { NodeError } from '../../core/chain.ts'
+import { OutgoingError, type SafeFetch } from '../../core/outgoing.ts'
+import { errorIn, isAnswerTo } from './answers.ts'
+import { failureOf, Refusal, retryAfterOf, unreachable } from './failures.ts'
+
+/** More than this and the range is made smaller. Of each block fifty kilobytes are room for the names of what is in it. */
+export const answerMaxBytes = 16 * 1024 * 1024
+const timeoutMs = 20_000
+
+export type NodeSettings = {
+  /** It may hold a key: only its host is shown. */
+  readonly url: string
+  readonly chainId: number
+  readonly safeFetch: SafeFetch
+  /** Milliseconds since the epoch, for dates in `Retry-After`. */
+  readonly now: () => number
+  readonly timeoutMs?: number
+  /** Cancels requests in flight. */
+  readonly signal?: AbortSignal
+}
+
+export type ClientSettings = Omit<NodeSettings, 'chainId'>
+type Options = {
+  /** Sends all requests of one moment as one JSON-RPC batch. */
+  readonly batch?: boolean
+  /** Called with the length of each response before it is parsed. @returns what is waited for between two pieces of work */
+  readonly arrived?: (bytes: number) => Promise<() => Promise<unknown>>
+}
+
+/** Inferred: to compare viem's client with its `PublicClient` is too deep for the compiler at times. */
+export type ChainClient = ReturnType<typeof createClient>
+
+/** viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can show it. */
+let clients = 0
+
+export function createClient({ url, safeFetch, signal, now, ...more }: ClientSettings, { batch = false, arrived }: Options = {}) {
+  async function fetchFn(_: unknown, init?: { readonly body?: unknown }): Promise<Response> {
+    const body = String(init?.body)
+    const { status, headers, bytes } = await safeFetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body,
+      timeoutMs: more.timeoutMs ?? timeoutMs,
+      bytesMax: answerMaxBytes,
+      trusted: true,
+      ...(signal ? { signal } : {}),
+    }).catch((error: unknown): never => {
+      const isTooLarge = error instanceof OutgoingError && error.kind === 'answer too large' && body.includes('"eth_getLogs"')
+      throw isTooLarge ? new NodeError('RANGE', `an answer of more than ${answerMaxBytes} bytes`) : unreachable(error)
+    })
+    const rest = await arrived?.(bytes.length)
+    const text = new TextDecoder().decode(bytes)
+    const answer = parsed(text)
+    const error = errorIn(answer) ?? (Array.isArray(answer) && (status !== 200 || answer.length === 1) ? errorIn(answer[0]) : undefined)
+    if (status !== 200 || (error && !isAnswerTo(JSON.parse(body), answer)))
+      throw new Refusal({ status, ...(error ?? { code: undefined, message: text }), retryAfterMs: retryAfterOf(headers, now()) })
+    if (!isAnswerTo(JSON.parse(body), answer)) throw new NodeError('FAULT', 'it answered what is no answer to a batch')
+    await rest?.()
+    return new Response(text, { headers: { 'content-type': 'application/json' } })
+  }
+  return createPublicClient({
+    ccipRead: false,
+    transport: http(`http://${++clients}.invalid`, {
+      batch: batch && { batchSize: Number.POSITIVE_INFINITY },
+      fetchFn,
+      maxResponseBodySize: false,
+      retryCount: 0,
+      // The guarded fetch has its own.
+      timeout: 0,
+    }),
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a node refused a request with, from the error that viem made of it; undefined for other errors. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (!(error instanceof BaseError)) return undefined
+  const cause = error.walk((one) => one instanceof Refusal || one instanceof RpcRequestError)
+  if (cause instanceof Refusal) return cause
+  return cause instanceof RpcRequestError ? new Refusal({ status: 200, code: cause.code, message: cause.details }) : undefined
+}
+
+/** @returns the failure of a node behind an error of viem's; undefined where the node answered and the answer is the error */
+export function nodeErrorIn(error: unknown, url: string): NodeError | undefined {
+  const cause = error instanceof BaseError ? error.walk((one) => one instanceof NodeError) : undefined
+  if (cause instanceof NodeError) return cause
+  const refusal = refusalIn(error)
+  return refusal && failureOf(refusal, undefined, url)
+}

@@ -1,0 +1,181 @@
+/** Reads blocks, logs and contracts of one node by viem's client, in batches. Loads viem: import this by `await import()`. */
+import { type Hex, numberToHex } from 'viem'
+import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type Question } from '../../core/chain.ts'
+import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
+import type { Paced } from '../../lib/pace.ts'
+import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
+import { doubtedOf } from './bloom.ts'
+import { type ChainClient, createClient, type NodeSettings, nodeErrorIn, refusalIn } from './client.ts'
+import { failureOf, mayBeTooMuch, type Refusal } from './failures.ts'
+
+/** Logs that are decoded before others have their turn. */
+const pieceLogs = 100
+/** For how long a node that refused a batch is sent smaller ones. */
+const smallBatchesMs = 60 * 60_000
+
+type Request = (client: ChainClient) => Promise<unknown>
+type Result = PromiseSettledResult<unknown>
+
+/** A node refused a whole batch: for its length, or for what was in it. */
+class BatchRefused extends Error {
+  constructor(readonly refusal: Refusal) {
+    super('the node refused a batch')
+  }
+}
+
+/** A node is asked for its chain with every question: behind a URL may stand another one by then. */
+export function createReader({ chainId, ...settings }: NodeSettings): ChainNode['ask'] {
+  const { url, now } = settings
+  let batches = { max: Number.POSITIVE_INFINITY, until: 0 }
+
+  /** Sends requests in batches of `size`, one after the other: a header and its logs come from one node if they are in one batch. */
+  async function send(requests: readonly Request[], size: number, pace: Parameters<ChainNode['ask']>[1]) {
+    const results: Result[] = []
+    let bytes = 0
+    for (let at = 0; at < requests.length; at += size) {
+      const some = requests.slice(at, at + size)
+      let paced: Paced | undefined
+      const arrived = async (length: number) => {
+        bytes += length
+        const entered = await pace.enter()
+        paced = entered
+        return () => entered.rest()
+      }
+      const client = createClient(settings, { batch: some.length > 1, arrived })
+      const settled = await Promise.allSettled(some.map((request) => request(client))).finally(() => paced?.leave())
+      const refusals = settled.map((result) => (result.status === 'rejected' ? refusalIn(result.reason) : undefined))
+      const unanswered = settled.find((result, nth) => result.status === 'rejected' && !refusals[nth])
+      if (unanswered?.status === 'rejected' && nodeErrorIn(unanswered.reason, url)) throw nodeErrorIn(unanswered.reason, url)
+      if (some.length > 1 && refusals[0] && refusals.every(Boolean)) throw new BatchRefused(refusals[0])
+      results.push(...settled)
+    }
+    return { results, bytes }
+  }
+
+  return async (question, pace) => {
+    const { blocks, logs, calls: views = [] } = question
+    const asked = logs && logs.to - logs.from + 1
+    const requests: Request[] = [
+      (client) => client.request<{ Method: 'eth_chainId'; Parameters: []; ReturnType: Hex }>({ method: 'eth_chainId', params: [] }),
+      ...blocks.map(headerRequest),
+      ...(logs ? [logsRequest(logs), headerRequest(logs.to)] : []),
+      ...views.map(
+        ({ to, data }): Request =>
+          (client) =>
+            client.call({ to: to as Hex, data: data as Hex }),
+      ),
+    ]
+    for (let size = now() < batches.until ? Math.min(batches.max, requests.length) : requests.length; ; size = size >> 1) {
+      try {
+        const { results, bytes } = await send(requests, size, pace)
+        if (size < requests.length) batches = { max: size, until: now() + smallBatchesMs }
+        const id = numberOf(givenBy(results[0], asked, url), 'no chain id')
+        if (id !== chainId)
+          throw new NodeError('FAULT', `it is a node of chain ${id}`, {
+            advice: `CHAINS names it for chain ${chainId}: correct its URL or the chain's id`,
+          })
+        return { ...(await answerOf(question, results.slice(1), pace, url)), bytes }
+      } catch (error) {
+        if (!(error instanceof BatchRefused)) throw error
+        const failure = failureOf(error.refusal, asked, url)
+        // The larger of the two is made smaller first: the range of blocks, or the batch.
+        const isRange = asked !== undefined && (asked > size || failure.hint.blocks !== undefined)
+        if (isRange || failure.kind === 'RATE_LIMITED' || failure.kind === 'BEHIND' || !mayBeTooMuch(error.refusal)) throw failure
+      }
+    }
+  }
+}
+
+/** Not by viem's `getBlock`: it sends one request for two that are the same, and a header is asked for before and after its logs. */
+const headerRequest =
+  (block: Block): Request =>
+  (client) =>
+    client.request({ method: 'eth_getBlockByNumber', params: [typeof block === 'number' ? numberToHex(block) : block, false] })
+
+/** By topics: viem's `getLogs` takes no arguments of several events, and would pass them over. */
+const logsRequest =
+  ({ contract, schemaUids, attesters, from, to }: LogFilter): Request =>
+  (client) =>
+    client.request({
+      method: 'eth_getLogs',
+      params: [
+        {
+          address: contract as Hex,
+          fromBlock: numberToHex(from),
+          toBlock: numberToHex(to),
+          topics: [[attestedTopic, revokedTopic], null, attesters?.map(topicOf) ?? null, schemaUids as Hex[]],
+        },
+      ],
+    })
+
+async function answerOf(
+  { blocks, logs, calls = [] }: Question,
+  results: readonly Result[],
+  pace: Parameters<ChainNode['ask']>[1],
+  url: string,
+) {
+  let knowsNoFinality = false
+  const given = logs && givenBy(results[blocks.length], logs.to - logs.from + 1, url)
+  const headers = blocks.map((block, nth): Header | undefined => {
+    if (block === 'finalized' && isUnknownTag(results[nth])) knowsNoFinality = true
+    else return headerAt(results[nth], block, url)
+    return undefined
+  })
+  if (!logs) {
+    const views = calls.map((_, nth) => viewOf(results[blocks.length + nth], url))
+    return { headers, knowsNoFinality, logs: [], doubted: [], results: views }
+  }
+  const before = headers[blocks.indexOf(logs.to)]
+  const after = headerAt(results[blocks.length + 1], logs.to, url)
+  if (!after) throw new NodeError('BEHIND', 'it does not have the blocks yet')
+  if (before && before.hash !== after.hash) throw new NodeError('BEHIND', 'its chain changed while it was asked')
+  if (!Array.isArray(given)) throw new NodeError('FAULT', 'it answered what was not asked for: logs that are no list')
+  const read = logReader(logs)
+  const checked: ChainLog[] = []
+  const paced = await pace.enter()
+  try {
+    for (const log of given as unknown[]) {
+      checked.push(read(log))
+      if (checked.length % pieceLogs === 0) await paced.rest()
+    }
+    return { headers, knowsNoFinality, logs: checked, doubted: doubtedOf(headers, logs, checked), results: [] }
+  } finally {
+    paced.leave()
+  }
+}
+
+/** @throws NodeError where the node named an error instead */
+function givenBy(result: Result | undefined, asked: number | undefined, url: string): unknown {
+  if (result?.status === 'fulfilled') return result.value
+  const refusal = refusalIn(result?.reason)
+  throw refusal ? failureOf(refusal, asked, url) : new NodeError('FAULT', 'it answered what was not asked for')
+}
+
+/** Undefined for a block that a node does not have, which may be an error of it. */
+function headerAt(result: Result | undefined, block: Block, url: string): Header | undefined {
+  try {
+    const given = givenBy(result, undefined, url)
+    return given === null || given === undefined ? undefined : headerOf(given, block)
+  } catch (error) {
+    if (error instanceof NodeError && error.kind === 'BEHIND') return undefined
+    throw error
+  }
+}
+
+const invalidParams = -32_602
+const tagWords = /\b(?:tag|hex string|arguments?|param(?:eter)?s?|invalid block)\b/i
+
+/** Whether `finalized` is no word to the node, rather than a block that is not there yet, or a fault of the moment. */
+function isUnknownTag(result: Result | undefined): boolean {
+  const refusal = result?.status === 'rejected' ? refusalIn(result.reason) : undefined
+  if (!refusal || failureOf(refusal, undefined).kind !== 'FAULT' || /not found/i.test(refusal.message)) return false
+  return refusal.code === invalidParams || tagWords.test(refusal.message)
+}
+
+/** A call that failed by itself, by being reverted, gives nothing; one that was not made for another reason fails the batch. */
+function viewOf(result: Result | undefined, url: string): string | undefined {
+  const refusal = result?.status === 'rejected' ? refusalIn(result.reason) : undefined
+  if (refusal && (refusal.code === 3 || /revert/i.test(refusal.message))) return undefined
+  const { data } = givenBy(result, undefined, url) as { readonly data?: unknown }
+  return typeof data === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(data) ? data.toLowerCase() : undefined
+}

@@ -1,0 +1,10 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+test('viem is loaded by an instance that reads chains, and by no other', async () => {
+  const script = join(import.meta.dir, '../../support/chain/loaded-modules.ts')
+  const child = Bun.spawn([process.execPath, script], { stdout: 'pipe', stderr: 'inherit', env: process.env })
+  const [without, reading] = JSON.parse(await new Response(child.stdout).text()) as number[]
+  expect(without).toBe(0)
+  expect(reading).toBeGreaterThan(100)
+}, 60_000)

@@ -1,0 +1,17 @@
+/** Prints how many modules of viem an instance has loaded after its chain jobs ran: without CHAINS, then with it. For a process of its own. */
+import { createRequire } from 'node:module'
+import { syncChains } from '../../../src/modules/attestation/index.ts'
+import { testApp } from '../app.ts'
+
+const require = createRequire(import.meta.url)
+const count = () => Object.keys(require.cache).filter((path) => path.includes('/node_modules/viem/')).length
+const settings = [{}, { CHAINS: JSON.stringify([{ chainId: 8_453, rpc: ['http://127.0.0.1:1/key'] }]) }]
+const counts: number[] = []
+for (const each of settings) {
+  await using app = await testApp(each)
+  await app.call('GET', '/v2/trust-fabric/stats')
+  await syncChains(app.deps, { forMs: 0 })
+  counts.push(count())
+}
+process.stdout.write(JSON.stringify(counts))
+process.exit(0)

@@ -33,6 +33,7 @@ import postgresConsole from './postgres/0029_console.sql' with { type: 'text' }
 import postgresOperator from './postgres/0030_operator.sql' with { type: 'text' }
 import postgresWebhookSkipped from './postgres/0031_webhook-skipped.sql' with { type: 'text' }
 import postgresCatalogLists from './postgres/0032_catalog-lists.sql' with { type: 'text' }
+import postgresAccepted from './postgres/0033_accepted.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -66,6 +67,7 @@ import sqliteConsole from './sqlite/0029_console.sql' with { type: 'text' }
 import sqliteOperator from './sqlite/0030_operator.sql' with { type: 'text' }
 import sqliteWebhookSkipped from './sqlite/0031_webhook-skipped.sql' with { type: 'text' }
 import sqliteCatalogLists from './sqlite/0032_catalog-lists.sql' with { type: 'text' }
+import sqliteAccepted from './sqlite/0033_accepted.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -101,6 +103,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0030_operator', statements: sqliteOperator },
   { tag: '0031_webhook-skipped', statements: sqliteWebhookSkipped },
   { tag: '0032_catalog-lists', statements: sqliteCatalogLists },
+  { tag: '0033_accepted', statements: sqliteAccepted },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -137,4 +140,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0030_operator', statements: postgresOperator },
   { tag: '0031_webhook-skipped', statements: postgresWebhookSkipped },
   { tag: '0032_catalog-lists', statements: postgresCatalogLists },
+  { tag: '0033_accepted', statements: postgresAccepted },
 ]

@@ -358,7 +358,17 @@ describe('the cookie alone', () => {
     await using s = await loggedIn()
     const member = await s.app.merchant()
     const { db, memberStore } = s.app.deps
-    const blank = { name: null, invitedAt: null, invitedByMail: false, acceptedBy: null, joinedAt: 1, createdAt: 1, updatedAt: 1, email: null, version: 1 } as const
+    const blank = {
+      name: null,
+      invitedAt: null,
+      invitedByMail: false,
+      acceptedBy: null,
+      joinedAt: 1,
+      createdAt: 1,
+      updatedAt: 1,
+      email: null,
+      version: 1,
+    } as const
     const row = { ...blank, id: s.app.deps.newId('staff'), shopId: s.shop.id, userId: member.id, role: 'READ_ONLY' as const }
     await db.write((tx) => memberStore.insert(tx, row))
     const { email, password } = member

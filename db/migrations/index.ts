@@ -34,6 +34,7 @@ import postgresOperator from './postgres/0030_operator.sql' with { type: 'text' 
 import postgresWebhookSkipped from './postgres/0031_webhook-skipped.sql' with { type: 'text' }
 import postgresCatalogLists from './postgres/0032_catalog-lists.sql' with { type: 'text' }
 import postgresAccepted from './postgres/0033_accepted.sql' with { type: 'text' }
+import postgresKpiModes from './postgres/0034_kpi-modes.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -68,6 +69,7 @@ import sqliteOperator from './sqlite/0030_operator.sql' with { type: 'text' }
 import sqliteWebhookSkipped from './sqlite/0031_webhook-skipped.sql' with { type: 'text' }
 import sqliteCatalogLists from './sqlite/0032_catalog-lists.sql' with { type: 'text' }
 import sqliteAccepted from './sqlite/0033_accepted.sql' with { type: 'text' }
+import sqliteKpiModes from './sqlite/0034_kpi-modes.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -104,6 +106,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0031_webhook-skipped', statements: sqliteWebhookSkipped },
   { tag: '0032_catalog-lists', statements: sqliteCatalogLists },
   { tag: '0033_accepted', statements: sqliteAccepted },
+  { tag: '0034_kpi-modes', statements: sqliteKpiModes },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -141,4 +144,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0031_webhook-skipped', statements: postgresWebhookSkipped },
   { tag: '0032_catalog-lists', statements: postgresCatalogLists },
   { tag: '0033_accepted', statements: postgresAccepted },
+  { tag: '0034_kpi-modes', statements: postgresKpiModes },
 ]

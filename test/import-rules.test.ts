@@ -58,7 +58,7 @@ const rules: readonly Rule[] = [
       /^csv-parse$/,
     ],
   },
-  { what: 'model', files: anyModel, may: [schemas, /^src\/http\/schema\.ts$/, ...core, anyDomain, anyModel, ownPure] },
+  { what: 'model', files: anyModel, may: [schemas, /^src\/http\/(role-fields|schema)\.ts$/, ...core, anyDomain, anyModel, ownPure] },
   {
     what: 'messages',
     files: /^src\/modules\/[^/]+\/messages\.ts$/,

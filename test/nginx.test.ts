@@ -1,5 +1,5 @@
 /** nginx in front of souk, with the block of docs/operations.md as it is written there: only the two addresses are the test's. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testApp } from './support/app.ts'
@@ -7,6 +7,9 @@ import { temporaryDir } from './support/database.ts'
 import { freePort } from './support/free-port.ts'
 import { ok, sellingIn } from './support/selling.ts'
 import { serveTestApp } from './support/server.ts'
+import { longTestMs } from './support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const program = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path))
 const skipped = program === undefined

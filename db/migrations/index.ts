@@ -36,6 +36,7 @@ import postgresCatalogLists from './postgres/0032_catalog-lists.sql' with { type
 import postgresMailQuotas from './postgres/0033_mail-quotas.sql' with { type: 'text' }
 import postgresUnits from './postgres/0034_units.sql' with { type: 'text' }
 import postgresSearchFolds from './postgres/0035_search-folds.sql' with { type: 'text' }
+import postgresModes from './postgres/0036_modes.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -72,6 +73,7 @@ import sqliteCatalogLists from './sqlite/0032_catalog-lists.sql' with { type: 't
 import sqliteMailQuotas from './sqlite/0033_mail-quotas.sql' with { type: 'text' }
 import sqliteUnits from './sqlite/0034_units.sql' with { type: 'text' }
 import sqliteSearchFolds from './sqlite/0035_search-folds.sql' with { type: 'text' }
+import sqliteModes from './sqlite/0036_modes.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -110,6 +112,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0033_mail-quotas', statements: sqliteMailQuotas },
   { tag: '0034_units', statements: sqliteUnits },
   { tag: '0035_search-folds', statements: sqliteSearchFolds },
+  { tag: '0036_modes', statements: sqliteModes },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -149,4 +152,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0033_mail-quotas', statements: postgresMailQuotas },
   { tag: '0034_units', statements: postgresUnits },
   { tag: '0035_search-folds', statements: postgresSearchFolds },
+  { tag: '0036_modes', statements: postgresModes },
 ]

@@ -3,8 +3,8 @@ import { index, int, money, primaryKey, table, text, word } from '../columns.ts'
 
 /**
  * What is counted for the operator's dashboards: people, shops, orders and products by count, money in US cents. UNPRICED are the movements
- * of money that have no worth in dollars yet, TEST_GMV is what of GMV shops in test mode sold. The next four are what partners brought, by shop
- * and by product. Those of a shop are for its own people, in its own money (minor units): nothing is appended of them when it sells, since a fold finds
+ * of money that have no worth in dollars yet. MERCHANT_ and PRODUCT_ are what partners brought, by shop and by product. Figures of orders and money
+ * are of shops in live mode; the same with TEST_ before them are of shops in test mode. Those of a shop are for its own people, in its own money (minor units): nothing is appended of them when it sells, since a fold finds
  * what they are by the facts of the deltas that it takes away.
  */
 export const kpiWords = [
@@ -15,11 +15,18 @@ export const kpiWords = [
   'GMV',
   'REFUNDS',
   'UNPRICED',
-  'TEST_GMV',
   'MERCHANT_CENTS',
   'MERCHANT_ORDERS',
   'PRODUCT_CENTS',
   'PRODUCT_UNITS',
+  'TEST_ORDERS',
+  'TEST_GMV',
+  'TEST_REFUNDS',
+  'TEST_UNPRICED',
+  'TEST_MERCHANT_CENTS',
+  'TEST_MERCHANT_ORDERS',
+  'TEST_PRODUCT_CENTS',
+  'TEST_PRODUCT_UNITS',
   'SHOP_ORDERS',
   'SHOP_SALES',
   'SHOP_REFUNDS',
@@ -58,11 +65,15 @@ export const kpiDays = table(
   (row) => [
     primaryKey({ columns: [row.kpi, row.span, row.day, row.key] }),
     // What rankings go by, in order.
-    index('kpi_days_ranked').on(row.kpi, row.span, row.day, row.value, row.key).where(sql`kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS')`),
+    index('kpi_days_ranked')
+      .on(row.kpi, row.span, row.day, row.value, row.key)
+      .where(sql`kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS', 'TEST_MERCHANT_CENTS', 'TEST_PRODUCT_UNITS')`),
     // What somebody who is ranked sold in a run of days lies together, and is read from the index alone.
     index('kpi_days_of_key')
       .on(row.kpi, row.key, row.span, row.day, row.value)
-      .where(sql`kpi in ('MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS')`),
+      .where(
+        sql`kpi in ('MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS', 'TEST_MERCHANT_CENTS', 'TEST_MERCHANT_ORDERS', 'TEST_PRODUCT_CENTS', 'TEST_PRODUCT_UNITS')`,
+      ),
   ],
 )
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, instant, int, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, index, instant, int, table, text, uniqueIndex, word } from '../columns.ts'
 import { users } from './people.ts'
 import { shops } from './shop.ts'
 
@@ -19,6 +19,10 @@ export const staff = table(
     role: word('role', ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY']).notNull(),
     /** When the latest invitation was made; null of who opened the shop. */
     invitedAt: instant('invited_at'),
+    /** Whether the latest invitation went out by mail alone, so that its token proves the address. False where the shop was given the link. */
+    invitedByMail: bool('invited_by_mail').notNull().default(false),
+    /** The account that was made when an invitation by link was accepted. It joins at its first login. */
+    acceptedBy: text('accepted_by').references(() => users.id),
     joinedAt: instant('joined_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -28,5 +32,6 @@ export const staff = table(
     uniqueIndex('staff_user_shop').on(member.userId, member.shopId).where(sql`user_id is not null`),
     uniqueIndex('staff_shop_email').on(member.shopId, member.email).where(sql`email is not null`),
     index('staff_shop').on(member.shopId, member.id),
+    index('staff_accepted').on(member.acceptedBy).where(sql`accepted_by is not null`),
   ],
 )

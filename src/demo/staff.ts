@@ -1,7 +1,7 @@
 /** People who work in the main shop, one of each role besides its owner, and somebody who was invited and has not come yet. */
 import type { StaffRole } from '../core/roles.ts'
 import { dayMs } from '../lib/day.ts'
-import { userWithEmail } from '../modules/merchant/index.ts'
+import { joinShopsOf, userWithEmail } from '../modules/merchant/index.ts'
 import type { Shop } from '../modules/shop/index.ts'
 import { acceptInvitation, inviteStaff } from '../modules/staff/index.ts'
 import type { AppDeps } from '../parts.ts'
@@ -26,6 +26,9 @@ export async function hireStaff(deps: AppDeps, shop: Shop, opensAt: number): Pro
     const { inviteUrl = '' } = await inviteStaff(past, by, { email, role })
     const token = inviteUrl.slice(inviteUrl.lastIndexOf('/') + 1)
     await acceptInvitation(past, { token, name, password: demoStaff.password }, { limitKey: 'demo', agent: undefined })
+    const user = await userWithEmail(deps, email)
+    // As their first login does.
+    if (user) await past.db.write((tx) => joinShopsOf(tx, past, user, { id: user.id }))
   }
 }
 

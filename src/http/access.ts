@@ -10,6 +10,7 @@ import { actorOf } from './actor.ts'
 import { type InRoom, keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
+import { isNarrowRole, withoutRoleFields } from './role-fields.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
 import { assertQuery, assertShape, normalizeParams } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
@@ -225,10 +226,18 @@ export const access = (
           // Only routes whose access has a shop ask for it.
           return { principal, shop: shop as ShopContext, actor: actorOf(deps, principal, request) }
         },
-        afterHandle: rule.browsers ? [allowBrowsers] : [],
+        afterHandle: [...(rule.roles ? [hideRoleFields] : []), ...(rule.browsers ? [allowBrowsers] : [])],
       }
     },
   })
+
+  /** Leaves out what the caller's role does not see; see role-fields.ts. A returned value would lose the version, which no schema has. */
+  function hideRoleFields(context: { request: Request; route: string; response: unknown }): void {
+    const { request, route, response } = context
+    if (response instanceof Response || !isNarrowRole(callers.get(request)?.principal)) return
+    const fields = routeTable.get(request.method, route)?.roleFields()
+    if (fields) context.response = withoutRoleFields(response, fields)
+  }
 
   /**
    * Secret keys, merchants and super admins answer for themselves. Customers count each for themselves and, more widely, by their

@@ -3,6 +3,8 @@ import { AppError } from '../core/errors.ts'
 import { type Access, isForBrowsers } from './access-rules.ts'
 import { jsonBytesMax, jsonValuesMax, largeJsonBytesMax } from './body.ts'
 import { pathnameOf } from './request-url.ts'
+
+import { type RoleFields, roleFieldsOf } from './role-fields.ts'
 import { type QueryRule, type Shape, shapeOf, valuesIn } from './shape.ts'
 
 /** What a route takes in place of JSON: media types in small letters, and how much of it. */
@@ -31,6 +33,8 @@ export type StatedRoute = {
   readonly exactNumbers: boolean
   /** What it takes, for what has to look at a request before Elysia does; see shape.ts. Made when it is first asked for. */
   readonly shapes: () => Shapes
+  /** The fields of its response that some roles do not see. Made when it is first asked for. */
+  readonly roleFields: () => RoleFields | undefined
 }
 
 /** What a route takes: no body is one without fields. A query or path that is not looked at is undefined. */
@@ -46,7 +50,13 @@ export type Shapes = {
 export type DeclaredRoute = {
   readonly method: string
   readonly path: string
-  readonly hooks: { readonly detail?: unknown; readonly body?: unknown; readonly query?: unknown; readonly params?: unknown }
+  readonly hooks: {
+    readonly detail?: unknown
+    readonly body?: unknown
+    readonly query?: unknown
+    readonly params?: unknown
+    readonly response?: unknown
+  }
 }
 type StatedDetail = {
   readonly 'x-access'?: Access
@@ -106,6 +116,7 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
   const detail = (declared.hooks.detail ?? {}) as StatedDetail
   const { 'x-access': access, 'x-while': isOn, 'x-upload': upload, 'x-large-json': isLarge } = detail
   let shapes: Shapes | undefined
+  let roleFields: RoleFields | undefined | null = null
   return {
     path: declared.path,
     access,
@@ -119,7 +130,20 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
       shapes ??= shapesOf(declared, detail['x-any-query'] === true || access === 'processor')
       return shapes
     },
+    roleFields: () => {
+      if (roleFields === null) roleFields = roleFieldsOfResponse(declared.hooks.response)
+      return roleFields
+    },
   }
+}
+
+/** Of the successful answers, which all show the same record. */
+function roleFieldsOfResponse(response: unknown): RoleFields | undefined {
+  for (const [status, schema] of Object.entries(response ?? {})) {
+    const found = Number(status) < 300 ? roleFieldsOf(schema as TSchema) : undefined
+    if (found) return found
+  }
+  return undefined
 }
 
 function shapesOf({ method, path, hooks: { body, query, params } }: DeclaredRoute, anyQuery: boolean): Shapes {

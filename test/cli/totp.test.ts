@@ -12,7 +12,7 @@ describeProcesses('souk totp', () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token } = await signUp(server)
-    const { secret } = (await server.call('POST', '/auth/totp', { token })).body
+    const { secret } = (await server.call('POST', '/auth/totp', { token, body: { password: merchantLogin.password } })).body
     const confirmed = await server.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, Date.now()) } })
     expect([confirmed.status, confirmed.body.recoveryCodes.length]).toEqual([200, 10])
     const logIn = (password: string) => server.call('POST', '/merchant/login', { body: { ...merchantLogin, password } })

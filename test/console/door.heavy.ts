@@ -33,7 +33,7 @@ test('a session that ends in the middle of an edit keeps what was typed behind t
 
 test('whoever has a second factor is told so, and types its code at once', async ({ open, app, clock }) => {
   const shop = await app.merchant()
-  const secret = await begunTotp(app, shop.token)
+  const secret = await begunTotp(app, shop)
   ok(await app.call('POST', '/auth/totp/confirm', { token: shop.token, body: { code: codeAt(secret, clock.now()) } }))
   const visitor = await open({ at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Log in to souk')

@@ -65,6 +65,8 @@ test('who turned a second factor on without seeing the answer is told that its c
   await visitor.heading('Orders')
   await visitor.go('account')
   await visitor.press('Set it up', { role: 'button' })
+  await visitor.fill('Present password', shop.password, { within: 'Set up the second factor' })
+  await visitor.press('Continue', { role: 'button', within: 'Set up the second factor' })
   await visitor.text('otpauth://totp/')
   const secret = String(await visitor.page.evaluate(`document.querySelector('.copyable code').textContent`))
   await losesOne(visitor, '/auth/totp/confirm')

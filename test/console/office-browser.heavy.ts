@@ -295,6 +295,9 @@ test('a second factor is set up on a phone, shows its codes once, and is turned 
   await visitor.heading('Your account')
   expect(await visitor.all('button', { within: 'Second factor' })).toEqual(['Set it up'])
   await visitor.keyPress('Set it up', { role: 'button' })
+  await visitor.fill('Present password', shop.password, { within: 'Set up the second factor' })
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Continue', { role: 'button', within: 'Set up the second factor' })
   await visitor.text('otpauth://totp/')
   await visitor.there('QR code for the app', { role: 'image' })
   const uri = await visitor.page.evaluate(`document.querySelectorAll('.copyable code')[1].textContent`)
@@ -333,7 +336,7 @@ test('a second factor is set up on a phone, shows its codes once, and is turned 
 
 test('an operator sees at once that a second factor is on, with how many recovery codes are left', async ({ open, app, clock }) => {
   const operator = await app.superAdmin()
-  const code = codeAt(await begunTotp(app, operator.token), clock.now())
+  const code = codeAt(await begunTotp(app, operator), clock.now())
   const confirmed = ok(await app.call('POST', '/auth/totp/confirm', { token: operator.token, body: { code } }))
   const recoveryCodes: string[] = confirmed.body.recoveryCodes
   const use = async (one: string | undefined) =>

@@ -1,9 +1,12 @@
 /** A database that is open under another name is told from one whose line is missing in a reading of the table of locks. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockKeyOf, openUnderAnotherName } from '../../db/sqlite/other-name.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 function database(): { file: string; onFile: string; onIndex: string } {
   const file = join(temporaryDir(), 'shop.db')

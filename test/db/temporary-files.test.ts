@@ -1,9 +1,12 @@
 /** What a killed process leaves of files that are not whole is removed, and the files of processes that live stay. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newTemporary, temporaryOf } from '../../db/temporary-files.ts'
 import { temporaryDir } from '../support/database.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('what processes that are gone have left is removed with the next file in that folder, whatever it is called', async () => {
   const folder = temporaryDir()

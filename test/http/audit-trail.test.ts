@@ -80,14 +80,14 @@ const changes: Record<string, Prepare> = {
   'DELETE /auth/sessions/:id': async ({ app, token }) => ({
     path: `/auth/sessions/${(await app.call('GET', '/auth/sessions', { token })).body.data[0].id}`,
   }),
-  'POST /auth/totp': () => ({ path: '/auth/totp', shopId: null }),
+  'POST /auth/totp': ({ password }) => ({ path: '/auth/totp', body: { password }, shopId: null }),
   'POST /auth/totp/confirm': async (shop) => ({
     path: '/auth/totp/confirm',
-    body: { code: codeAt(await begunTotp(shop.app, shop.token), shop.app.clock.now()) },
+    body: { code: codeAt(await begunTotp(shop.app, shop), shop.app.clock.now()) },
     shopId: null,
   }),
   'DELETE /auth/totp': async (shop) => {
-    const { secret } = await confirmedTotp(shop.app, shop.token)
+    const { secret } = await confirmedTotp(shop.app, shop)
     const code = codeAt(secret, shop.app.clock.now(), 1)
     return { path: '/auth/totp', body: { password: shop.password, code }, shopId: null }
   },

@@ -137,7 +137,7 @@ async function invitation(): Promise<{ id: string; token: string }> {
   const { id: shopId } = world.everyone.merchant.shop
   const email = `${deps.newId('attempt')}@example.com`
   return deps.db.write(async (tx) => {
-    const { member } = await keepInvitation(tx, deps, { shopId, email, role: 'READ_ONLY' })
+    const { member } = await keepInvitation(tx, deps, { shopId, email, role: 'READ_ONLY', byMail: true })
     return { id: member.id, token: await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email }) }
   })
 }

@@ -1,5 +1,5 @@
 /** Reads of one client cost the others little: turns by address, a bound for each public answer, and one for what waits to be sent. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createBodyRoom } from '../../src/http/body-room.ts'
 import { publicBytesMax, publicReads } from '../../src/http/public-reads.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
@@ -7,6 +7,9 @@ import { createShares } from '../../src/lib/share.ts'
 import { testApp } from '../support/app.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { serveTestApp } from '../support/server.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const nextTurn = () => new Promise<void>((resume) => setImmediate(resume))
 const path = '/things/one'

@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { isMailAddress, needsSmtpUtf8, normalMailAddress, senderOf, storedMailAddress } from '../../src/lib/mail-address.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const international = [
   ['ann@exämple.de', 'ann@xn--exmple-cua.de'],

@@ -1,10 +1,13 @@
 /** International mail addresses: taken everywhere, and one address whatever its spelling. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { carts } from '../../db/schema/selling.ts'
 import { testApp } from '../support/app.ts'
 import { mailServer } from '../support/mail-server.ts'
 import { mailRows, queue, sendMails } from '../support/mails.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const spellings = ['ann@exämple.de', 'ANN@EXÄMPLE.DE', 'ann@exa\u0308mple.de', 'ann@xn--exmple-cua.de']
 const normal = 'ann@xn--exmple-cua.de'

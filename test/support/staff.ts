@@ -1,7 +1,5 @@
 /** People who work in a shop of an app under test. */
-import { system } from '../../src/core/change.ts'
 import type { StaffRole } from '../../src/core/roles.ts'
-import { startSession } from '../../src/modules/auth/service.ts'
 import type { TestApp } from './app.ts'
 
 export const staffPassword = 'a password of somebody here'
@@ -17,13 +15,15 @@ export async function invited(app: TestApp, owner: { token: string }, role: Staf
   return { id: String(answer.body.id), email, token: tokenOfUrl(String(answer.body.inviteUrl)) }
 }
 
-/** Somebody who has joined, and is logged in. */
+/** A person who has accepted an invitation and logged in, which joins the shop. */
 export async function staffOf(app: TestApp, owner: { token: string }, role: StaffRole, email?: string) {
   const invitation = await invited(app, owner, role, email)
   const joined = await app.call('POST', '/auth/invitation', { body: { token: invitation.token, password: staffPassword } })
   if (joined.status !== 200) throw new Error(`${joined.status} ${joined.text}`)
   const user = await app.deps.userStore.findByEmail(invitation.email.toLowerCase())
   if (!user) throw new Error('joined, and nobody')
-  const { data } = await startSession(app.deps, { id: user.id, role: 'MERCHANT' }, system)
-  return { id: user.id, staffId: invitation.id, email: user.email, password: staffPassword, token: data.accessToken }
+  const credentials = { email: user.email, password: staffPassword }
+  const entered = await app.call('POST', '/merchant/login', { body: credentials })
+  if (entered.status !== 200) throw new Error(`${entered.status} ${entered.text}`)
+  return { id: user.id, staffId: invitation.id, ...credentials, token: entered.body.data.accessToken as string }
 }

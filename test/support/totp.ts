@@ -19,14 +19,16 @@ export function codeAt(secret: string, at: number, steps = 0): string {
   return String(number % 1_000_000n).padStart(6, '0')
 }
 
+type Person = { readonly token: string; readonly password: string }
+
 /** Begins a second factor; its secret. */
-export const begunTotp = async (app: TestApp, token: string): Promise<string> =>
-  ok(await app.call('POST', '/auth/totp', { token }), 201).body.secret
+export const begunTotp = async (app: TestApp, { token, password }: Person): Promise<string> =>
+  ok(await app.call('POST', '/auth/totp', { token, body: { password } }), 201).body.secret
 
 /** Turns a second factor on, by the code of the step at hand, which is used up then. */
-export async function confirmedTotp(app: TestApp, token: string): Promise<{ secret: string; recoveryCodes: string[] }> {
-  const secret = await begunTotp(app, token)
+export async function confirmedTotp(app: TestApp, person: Person): Promise<{ secret: string; recoveryCodes: string[] }> {
+  const secret = await begunTotp(app, person)
   const code = codeAt(secret, app.clock.now())
-  const { body } = ok(await app.call('POST', '/auth/totp/confirm', { token, body: { code } }))
+  const { body } = ok(await app.call('POST', '/auth/totp/confirm', { token: person.token, body: { code } }))
   return { secret, recoveryCodes: body.recoveryCodes }
 }

@@ -21,6 +21,7 @@ export const Totp = t.Object(
   },
   { title: 'Totp' },
 )
+export const BeginTotp = t.Object({ password: KnownPassword })
 export const BegunTotp = t.Object(
   {
     secret: t.String({ description: 'In base32, to type into an authenticator app; shown this once' }),

@@ -5,7 +5,7 @@ import { errorResponses } from '../../http/schema.ts'
 import type { LoggedIn } from '../auth/index.ts'
 import type { MerchantDeps } from '../merchant/index.ts'
 import { beginTotp, confirmTotp, readTotp, removeTotp } from './index.ts'
-import { BegunTotp, ConfirmTotp, RecoveryCodes, RemoveTotp, Totp } from './model.ts'
+import { BeginTotp, BegunTotp, ConfirmTotp, RecoveryCodes, RemoveTotp, Totp } from './model.ts'
 
 /** The second factor of merchants and operators: one-time codes of an authenticator app (RFC 6238). */
 export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
@@ -21,18 +21,19 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
     })
     .post(
       '/auth/totp',
-      async ({ principal, actor, set }) => {
-        const begun = await beginTotp(deps, { who: principal as LoggedIn, actor })
+      async ({ principal, actor, body, request, set }) => {
+        const begun = await beginTotp(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))
         set.status = 201
         return begun
       },
       {
         access: 'merchantOrSuperAdmin',
-        response: { 201: BegunTotp, ...errorResponses(401, 403, 404, 409, 413, 415) },
+        body: BeginTotp,
+        response: { 201: BegunTotp, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
           summary: 'Begin a second factor',
           description:
-            'Makes a secret for an authenticator app (RFC 6238: HMAC-SHA-1, six digits, 30 seconds). Logins ask for its codes once POST /auth/totp/confirm has seen one, within an hour; until then it is replaced by asking again. 409 where a second factor is on. An `Idempotency-Key` has no effect: a secret is not kept to be shown again.',
+            'Makes a secret for an authenticator app (RFC 6238: HMAC-SHA-1, six digits, 30 seconds). Logins ask for its codes once POST /auth/totp/confirm has seen one, within an hour; until then it is replaced by asking again. Needs the password; a wrong one is 401 and counts like a failed login. 409 where a second factor is on. An `Idempotency-Key` has no effect: a secret is not kept to be shown again.',
         },
       },
     )

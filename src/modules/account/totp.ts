@@ -13,11 +13,17 @@ export const readTotp = (deps: MerchantDeps, { id }: LoggedIn): Promise<{ enable
   factorOf(deps, id)
 
 /**
- * Begins a second factor of whoever is logged in.
- * @throws AppError CONFLICT when they have one
+ * Begins a second factor. Needs the password, so that a stolen token cannot lock its owner out.
+ * @param address what the caller is limited by: wrong passwords count like those of a login
+ * @throws AppError CONFLICT if a second factor is on; UNAUTHENTICATED for a wrong password; RATE_LIMITED, UNAVAILABLE
  */
-export async function beginTotp(deps: MerchantDeps, { who: { id }, actor }: Who): Promise<{ secret: string; otpauthUri: string }> {
-  const { email } = await readMerchant(deps, id)
+export async function beginTotp(
+  deps: MerchantDeps,
+  { who: { id }, actor }: Who,
+  { password }: { password: string },
+  address: string,
+): Promise<{ secret: string; otpauthUri: string }> {
+  const { email } = await checkUserPassword(deps, { id, actor }, password, address)
   return beginFactor(deps, { id, email, actor })
 }
 

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { forManagers } from '../../http/role-fields.ts'
 import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
 import { CartRecord } from '../cart/model.ts'
@@ -15,10 +16,18 @@ export const DraftOrderRecord = t.Object(
       description:
         'PENDING_PAYMENT: its order is placed and not paid; when that comes to nothing, the draft is OPEN again. COMPLETED: it was paid, whatever has become of its order since. CANCELLED: what was paid goes back, as it could not be made a sale',
     }),
-    payUrl: t.String({
-      description: 'Where whoever has it sees what it comes to, and pays: unguessable, and under PUBLIC_URL. Keep it secret',
-    }),
-    cartId: t.String({ description: "For a storefront with a page of its own: the cart's routes show and buy it. Keep it secret" }),
+    payUrl: forManagers(
+      t.String({
+        description:
+          'The page that shows the draft and takes its payment, under PUBLIC_URL. A secret: left out for the roles FULFILMENT and READ_ONLY',
+      }),
+    ),
+    cartId: forManagers(
+      t.String({
+        description:
+          "For a storefront with a page of its own: the cart's routes show and buy it. A secret: left out for the roles FULFILMENT and READ_ONLY",
+      }),
+    ),
     orderId: nullable(t.String({ description: 'That it became last' })),
     customerId: nullable(t.String()),
     currency: t.String(),

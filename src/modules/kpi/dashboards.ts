@@ -4,6 +4,7 @@ import { kybCohorts } from '../kyb/domain.ts'
 import {
   type AskedWindow,
   dayText,
+  inModes,
   type Kpi,
   percentChange,
   previousOf,
@@ -11,7 +12,10 @@ import {
   rankedMax,
   ratedUsd,
   rateOf,
+  type SalesKpi,
+  type SalesMode,
   type Span,
+  withoutMode,
 } from './domain.ts'
 import { type ReadDeps, spanOf } from './past.ts'
 import { rankingStore } from './ranking-store.ts'
@@ -62,12 +66,33 @@ function byDay(sums: readonly Sum[]): ReadonlyMap<number, bigint> {
 
 const of = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.kpi === kpi)
 
+/** Sales are those of shops in live mode unless `mode` says otherwise. */
+export type AskedSales = AskedWindow & { readonly mode?: SalesMode | undefined }
+
+/** The sums of figures of sales in the modes that are asked for, each under the figure without its mode. */
+async function salesSums(deps: ReadDeps, kpis: readonly SalesKpi[], { mode = 'LIVE' }: AskedSales, span: Span, before?: Span) {
+  const sums = await store.sums(deps.db.read, inModes(kpis, mode), span, before)
+  const bare = (some: readonly Sum[]): Sum[] => some.map((sum) => ({ ...sum, kpi: withoutMode(sum.kpi) }))
+  return { days: bare(sums.days), keys: mergedKeys(bare(sums.keys)), before: bare(sums.before), ofTestMode: add(of(sums.keys, 'TEST_GMV')) }
+}
+
+/** One sum for each figure and key: a processor may have sold in both modes. */
+function mergedKeys(sums: readonly Sum[]): Sum[] {
+  const merged = new Map<string, Sum>()
+  for (const sum of sums) {
+    const name = `${sum.kpi} ${sum.key}`
+    merged.set(name, { ...sum, value: (merged.get(name)?.value ?? 0n) + sum.value })
+  }
+  return [...merged.values()]
+}
+
 /**
  * A figure over a window of days, with the window of the same length before.
  * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
-export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWindow) {
+export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedSales) {
   const span = await spanOf(deps, asked)
+  if (figure === 'ORDERS') return figureOf(figure, span, await salesSums(deps, [figure], asked, span, previousOf(span)))
   return figureOf(figure, span, await store.sums(deps.db.read, [figure], span, previousOf(span)))
 }
 
@@ -75,17 +100,17 @@ export async function readFigure(deps: ReadDeps, figure: Figure, asked: AskedWin
  * What was sold, in dollars; `ofTestMode`: what of it is money of shops in test mode; `unpriced`: how many sums of money have no worth in
  * dollars yet, and so are in none of it.
  */
-export async function readGmv(deps: ReadDeps, asked: AskedWindow) {
+export async function readGmv(deps: ReadDeps, asked: AskedSales) {
   const span = await spanOf(deps, asked)
-  const sums = await store.sums(deps.db.read, ['GMV', 'TEST_GMV', 'UNPRICED'], span, previousOf(span))
+  const sums = await salesSums(deps, ['GMV', 'UNPRICED'], asked, span, previousOf(span))
   return {
     ...figureOf('GMV', span, sums),
-    ofTestMode: usdOf(centsOf(add(of(sums.keys, 'TEST_GMV')))),
+    ofTestMode: usdOf(centsOf(sums.ofTestMode)),
     unpriced: countOf(add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV'))),
   }
 }
 
-function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof store.sums>>) {
+function figureOf(figure: Figure, span: Span, sums: Pick<Awaited<ReturnType<typeof store.sums>>, 'days' | 'keys' | 'before'>) {
   const { keys, isUsd } = figures[figure]
   const numberOf = isUsd ? centsOf : countOf
   const say = (sum: bigint) => (isUsd ? usdOf(centsOf(sum)) : countOf(sum))
@@ -107,9 +132,9 @@ function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof st
  * What was refunded in a window out of what was confirmed in it, in dollars.
  * @throws AppError INVALID, naming the parameter of the window, and where a sum is more than a number can tell exactly
  */
-export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
+export async function readRefundRate(deps: ReadDeps, asked: AskedSales) {
   const span = await spanOf(deps, asked)
-  const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span)
+  const { days, keys } = await salesSums(deps, ['GMV', 'REFUNDS', 'UNPRICED'], asked, span)
   const both = (sums: readonly Sum[]) => ({ confirmed: centsOf(add(of(sums, 'GMV'))), refunded: centsOf(add(of(sums, 'REFUNDS'))) })
   const processors = [...new Set([...of(keys, 'GMV'), ...of(keys, 'REFUNDS')].map(({ key }) => key))].sort()
   const [confirmed, refunded] = [byDay(of(days, 'GMV')), byDay(of(days, 'REFUNDS'))]
@@ -125,14 +150,15 @@ export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
   }
 }
 
-export type AskedRanking = AskedWindow & { readonly limit?: string | undefined }
+export type AskedRanking = AskedSales & { readonly limit?: string | undefined }
 const limitOf = ({ limit }: AskedRanking): number => Math.min(Math.max(Number(limit ?? rankedDefault), 1), rankedMax)
 
 /** The merchants for whose shops partners sold the most, by dollars and then by id. */
 export async function readTopMerchants(deps: ReadDeps, asked: AskedRanking) {
   const span = await spanOf(deps, asked)
-  const limit = limitOf(asked)
-  const rows = (await rankingStore.headOfMerchants(deps.db.read, span, limit)) ?? (await store.topMerchants(deps.db.read, span, limit))
+  const [limit, { mode = 'LIVE' }] = [limitOf(asked), asked]
+  const { read } = deps.db
+  const rows = (await rankingStore.headOfMerchants(read, mode, span, limit)) ?? (await store.topMerchants(read, mode, span, limit))
   const data = rows.map(({ id, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     merchantId: id,
@@ -146,8 +172,9 @@ export async function readTopMerchants(deps: ReadDeps, asked: AskedRanking) {
 /** The products of which partners sold the most units, by these and then by id. */
 export async function readTopProducts(deps: ReadDeps, asked: AskedRanking) {
   const span = await spanOf(deps, asked)
-  const limit = limitOf(asked)
-  const rows = (await rankingStore.headOfProducts(deps.db.read, span, limit)) ?? (await store.topProducts(deps.db.read, span, limit))
+  const [limit, { mode = 'LIVE' }] = [limitOf(asked), asked]
+  const { read } = deps.db
+  const rows = (await rankingStore.headOfProducts(read, mode, span, limit)) ?? (await store.topProducts(read, mode, span, limit))
   const data = rows.map(({ id, title, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     productId: id,

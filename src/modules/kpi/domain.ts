@@ -13,6 +13,21 @@ export type KpiPart = (typeof kpiParts)[number]
 /** One change of a figure: what is appended in the write of the fact that changes it. */
 export type Delta = typeof kpiDeltas.$inferSelect
 export type Kpi = Delta['kpi']
+/** The figures that count orders and money: of shops in live mode. Of shops in test mode there are the same, with TEST_ before them. */
+export type SalesKpi = 'ORDERS' | 'GMV' | 'REFUNDS' | 'UNPRICED' | 'MERCHANT_CENTS' | 'MERCHANT_ORDERS' | 'PRODUCT_CENTS' | 'PRODUCT_UNITS'
+type Mode = typeof orders.$inferSelect.mode
+/** The orders that a dashboard counts. */
+export const salesModes = ['LIVE', 'TEST', 'ALL'] as const
+export type SalesMode = (typeof salesModes)[number]
+
+/** The figure of one mode. */
+export const inMode = (kpi: SalesKpi, mode: Mode): Kpi => (mode === 'TEST' ? `TEST_${kpi}` : kpi)
+/** The figures that make up what a dashboard counts. */
+export const inModes = (kpis: readonly SalesKpi[], mode: SalesMode): Kpi[] =>
+  (mode === 'ALL' ? (['LIVE', 'TEST'] as const) : [mode]).flatMap((one) => kpis.map((kpi) => inMode(kpi, one)))
+/** The figure without its mode. */
+export const withoutMode = (kpi: Kpi): Kpi => kpi.replace(/^TEST_/, '') as Kpi
+
 /** A sum of deltas, of the days from `day` on. What a delta holds is a number that is exact; their sum may be more than any such number. */
 export type Folded = Omit<typeof kpiDays.$inferSelect, 'value'> & { readonly value: bigint }
 
@@ -70,10 +85,9 @@ export type RankedRow = {
 type Transaction = typeof unifiedTransactions.$inferSelect
 /** What of a movement of money the figures go by. */
 export type Counted = Pick<Transaction, 'id' | 'kind' | 'shopId' | 'processor' | 'affiliateId' | 'usdCents' | 'at' | 'confirmed'> & {
-  /** Of its order; unless it is said, LIVE. */
-  readonly mode?: Mode | undefined
+  /** Of its order. */
+  readonly mode: Mode
 }
-type Mode = typeof orders.$inferSelect.mode
 
 /**
  * What movements count for. A refund that came back is none any more; what a shopper's bank took back was not refunded, and a sale stays
@@ -93,13 +107,12 @@ export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usd
   if (!counts) return []
   const { kpi, sign } = counts
   const day = dayNumberOf(at)
-  if (usdCents === null) return [{ kpi: 'UNPRICED', day, id, key: kpi, value: 1 }]
+  if (usdCents === null) return [{ kpi: inMode('UNPRICED', mode), day, id, key: kpi, value: 1 }]
   const value = sign * usdCents
   const isSale = kpi === 'GMV'
   return [
-    { kpi, day, id, key: processor, value },
-    ...(isSale && mode === 'TEST' ? [{ kpi: 'TEST_GMV' as const, day, id, key: processor, value }] : []),
-    ...(isSale && affiliateId !== null ? [{ kpi: 'MERCHANT_CENTS' as const, day, id, key: shopId, value }] : []),
+    { kpi: inMode(kpi, mode), day, id, key: processor, value },
+    ...(isSale && affiliateId !== null ? [{ kpi: inMode('MERCHANT_CENTS', mode), day, id, key: shopId, value }] : []),
   ]
 }
 
@@ -107,9 +120,8 @@ export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usd
 export const deltasOfPricing = (movement: Counted): Delta[] =>
   deltasOfMovement(movement).flatMap((delta) => {
     const told = { ...delta, id: `priced:${movement.id}` }
-    return delta.kpi === 'GMV' || delta.kpi === 'REFUNDS'
-      ? [told, { ...told, kpi: 'UNPRICED' as const, key: delta.kpi, value: -1 }]
-      : [told]
+    const kpi = withoutMode(delta.kpi)
+    return kpi === 'GMV' || kpi === 'REFUNDS' ? [told, { ...told, kpi: inMode('UNPRICED', movement.mode), key: kpi, value: -1 }] : [told]
   })
 
 type Line = Pick<typeof orderLines.$inferSelect, 'productId' | 'quantity' | 'total' | 'discount'>
@@ -124,30 +136,30 @@ export type Sold = Pick<typeof orders.$inferSelect, 'id' | 'shopId' | 'mode' | '
 
 /** How a sale changes the figures when its order is confirmed, but for what its movements do. */
 export function deltasOfSale(sold: Sold, usdPerUnit: string | null): Delta[] {
-  const { id, shopId, processor, affiliateId, lines } = sold
+  const { id, shopId, mode, processor, affiliateId, lines } = sold
   const day = dayNumberOf(sold.at)
-  const order: Delta = { kpi: 'ORDERS', day, id, key: processor, value: 1 }
+  const order: Delta = { kpi: inMode('ORDERS', mode), day, id, key: processor, value: 1 }
   if (affiliateId === null) return [order]
   const units = new Map<string, number>()
   for (const { productId, quantity } of lines) units.set(productId, (units.get(productId) ?? 0) + quantity)
   return [
     order,
-    { kpi: 'MERCHANT_ORDERS', day, id, key: shopId, value: 1 },
-    ...[...units].map(([key, value]) => ({ kpi: 'PRODUCT_UNITS' as const, day, id: `${id}:${key}`, key, value })),
+    { kpi: inMode('MERCHANT_ORDERS', mode), day, id, key: shopId, value: 1 },
+    ...[...units].map(([key, value]) => ({ kpi: inMode('PRODUCT_UNITS', mode), day, id: `${id}:${key}`, key, value })),
     ...(usdPerUnit === null ? [] : deltasOfLines(sold, usdPerUnit)),
   ]
 }
 
 /** What the products of a sale were sold for: less discounts, without shipping and without tax that comes on top. */
 export function deltasOfLines(
-  { id, currency, at, lines }: Omit<Sold, 'shopId' | 'mode' | 'affiliateId' | 'processor'>,
+  { id, mode, currency, at, lines }: Omit<Sold, 'shopId' | 'affiliateId' | 'processor'>,
   usdPerUnit: string,
 ): Delta[] {
   const cents = new Map<string, number>()
   for (const { productId, total, discount } of lines)
     cents.set(productId, (cents.get(productId) ?? 0) + usdCentsOf(total - discount, currency, usdPerUnit))
   const day = dayNumberOf(at)
-  return [...cents].map(([key, value]) => ({ kpi: 'PRODUCT_CENTS', day, id: `${id}:${key}`, key, value }))
+  return [...cents].map(([key, value]) => ({ kpi: inMode('PRODUCT_CENTS', mode), day, id: `${id}:${key}`, key, value }))
 }
 
 /** Deltas as they are folded: summed up by figure, span, day and key, in the order of these. */

@@ -8,6 +8,7 @@ import {
   type DaySums,
   type Delta,
   type Difference,
+  inModes,
   type Kpi,
   type KpiPart,
   keyOfSide,
@@ -21,7 +22,7 @@ import {
 // The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
 
 /** Sums come as text: they may be more than a number holds exactly. */
-type Row = { kpi: Kpi | 'LINES'; day: number; key: string; counted: string; kept: string }
+type Row = { kpi: Kpi | 'LINES' | 'TEST_LINES'; day: number; key: string; counted: string; kept: string }
 type From = Pick<Reader, 'rows'>
 
 /** A day of a moment; whole numbers divide to whole numbers on both engines. */
@@ -33,6 +34,8 @@ const ofShop = sql`s.id = o.shop_id`
 
 /** Orders and their money count while their mode is their shop's. */
 const ofPresentMode = sql`s.mode = o.mode`
+/** A figure as SQL: of the mode of its order. */
+const ofMode = (kpi: string): SQL => sql.raw(`(case when o.mode = 'TEST' then 'TEST_' else '' end || '${kpi}')`)
 const isSale = sql`t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD')`
 
 /** People, shops and products of a time. */
@@ -49,41 +52,39 @@ const peopleAndGoods = (from: number, to: number): SQL => sql`
 
 /** What orders count for. LINES are those of partners' orders with a rate: what each is worth is computed by the program. */
 const sales = (which: SQL): SQL => sql`
-  select 'ORDERS' as kpi, ${dayIn('o.confirmed_at')} as day,
+  select ${ofMode('ORDERS')} as kpi, ${dayIn('o.confirmed_at')} as day,
     coalesce(c.processor, case when o.gift_card_total > 0 then 'gift_card' else 'none' end) as key, count(*) as value
   from orders o cross join shops s
     left join unified_transactions c on c.order_id = o.id and c.kind = 'CAPTURE' and c.confirmed
-  where ${ofShop} and ${which} group by 2, 3
-  union all select 'MERCHANT_ORDERS', ${dayIn('o.confirmed_at')}, o.shop_id, count(*)
+  where ${ofShop} and ${which} group by 1, 2, 3
+  union all select ${ofMode('MERCHANT_ORDERS')}, ${dayIn('o.confirmed_at')}, o.shop_id, count(*)
   from orders o cross join shops s
-  where o.affiliate_id is not null and ${ofShop} and ${which} group by 2, 3
-  union all select 'PRODUCT_UNITS', ${dayIn('o.confirmed_at')}, l.product_id, sum(l.quantity)
+  where o.affiliate_id is not null and ${ofShop} and ${which} group by 1, 2, 3
+  union all select ${ofMode('PRODUCT_UNITS')}, ${dayIn('o.confirmed_at')}, l.product_id, sum(l.quantity)
   from orders o cross join shops s join order_lines l on l.order_id = o.id
-  where o.affiliate_id is not null and ${ofShop} and ${which} group by 2, 3
-  union all select 'LINES', day, product_id || ' ' || currency || ' ' || usd_per_unit || ' ' || total, count(*)
+  where o.affiliate_id is not null and ${ofShop} and ${which} group by 1, 2, 3
+  union all select kpi, day, product_id || ' ' || currency || ' ' || usd_per_unit || ' ' || total, count(*)
   from (
-    select ${dayIn('o.confirmed_at')} as day, l.product_id, o.currency, l.total - l.discount as total,
+    select ${ofMode('LINES')} as kpi, ${dayIn('o.confirmed_at')} as day, l.product_id, o.currency, l.total - l.discount as total,
       (select t.usd_per_unit from unified_transactions t where t.order_id = o.id and ${isSale} order by t.key limit 1) as usd_per_unit
     from orders o cross join shops s join order_lines l on l.order_id = o.id
     where o.affiliate_id is not null and ${ofShop} and ${which}) priced
-  where usd_per_unit is not null group by day, product_id, currency, usd_per_unit, total`
+  where usd_per_unit is not null group by kpi, day, product_id, currency, usd_per_unit, total`
 
-/** What movements of money count for. Sales of test mode count a second time, for what they are of all: in one look at the rows. */
+/** What movements of money count for. */
 const movements = (which: SQL): SQL => sql`
   select kpi, day, key, sum(value) as value
   from (
-    select case when copies.nth = 2 then 'TEST_GMV' when t.usd_cents is null then 'UNPRICED' when t.kind in ('CAPTURE', 'GIFT_CARD') then 'GMV' else 'REFUNDS' end as kpi,
+    select case when t.usd_cents is null then ${ofMode('UNPRICED')} when t.kind in ('CAPTURE', 'GIFT_CARD') then ${ofMode('GMV')} else ${ofMode('REFUNDS')} end as kpi,
       ${dayIn('t.at')} as day,
       case when t.usd_cents is not null then t.processor when t.kind in ('CAPTURE', 'GIFT_CARD') then 'GMV' else 'REFUNDS' end as key,
       case when t.usd_cents is null then 1 when t.kind = 'REFUND_REVERSED' then -t.usd_cents else t.usd_cents end as value
     from unified_transactions t join orders o on o.id = t.order_id cross join shops s
-      cross join (select 1 as nth union all select 2) copies
-    where t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED') and ${ofShop} and ${which}
-      and (copies.nth = 1 or (o.mode = 'TEST' and ${isSale} and t.usd_cents is not null))) counted
+    where t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED') and ${ofShop} and ${which}) counted
   group by kpi, day, key
-  union all select 'MERCHANT_CENTS', ${dayIn('t.at')}, t.shop_id, sum(t.usd_cents)
+  union all select ${ofMode('MERCHANT_CENTS')}, ${dayIn('t.at')}, t.shop_id, sum(t.usd_cents)
   from unified_transactions t join orders o on o.id = t.order_id cross join shops s
-  where ${isSale} and t.affiliate_id is not null and t.usd_cents is not null and ${ofShop} and ${which} group by 2, 3`
+  where ${isSale} and t.affiliate_id is not null and t.usd_cents is not null and ${ofShop} and ${which} group by 1, 2, 3`
 
 const partOf = (kpi: Kpi): KpiPart => (kpi.startsWith('SHOP_') ? 'SHOPS' : 'NETWORK')
 const wordsOf = (parts: readonly KpiPart[]): SQL => list(kpiWords.filter((word) => parts.includes(partOf(word))))
@@ -168,17 +169,18 @@ function pricedRows(rows: readonly Row[]): Difference[] {
   const cents = new Map<string, Difference>()
   for (const { kpi, day, key, counted, kept } of rows) {
     const row = {
-      kpi: kpi === 'LINES' ? 'PRODUCT_CENTS' : kpi,
+      kpi: kpi === 'LINES' ? 'PRODUCT_CENTS' : kpi === 'TEST_LINES' ? 'TEST_PRODUCT_CENTS' : kpi,
       day: Number(day),
       key,
       counted: BigInt(counted),
       kept: BigInt(kept),
     } as const
-    if (row.kpi !== 'PRODUCT_CENTS') told.push(row)
+    const isLines = kpi === 'LINES' || kpi === 'TEST_LINES'
+    if (row.kpi !== 'PRODUCT_CENTS' && row.kpi !== 'TEST_PRODUCT_CENTS') told.push(row)
     else {
-      const [product = '', currency = '', rate = '', total] = kpi === 'LINES' ? key.split(' ') : [key]
-      const worth = kpi === 'LINES' ? row.counted * BigInt(usdCentsOf(Number(total), currency as never, rate)) : 0n
-      const name = `${row.day} ${product}`
+      const [product = '', currency = '', rate = '', total] = isLines ? key.split(' ') : [key]
+      const worth = isLines ? row.counted * BigInt(usdCentsOf(Number(total), currency as never, rate)) : 0n
+      const name = `${row.kpi} ${row.day} ${product}`
       const before = cents.get(name) ?? { ...row, key: product, counted: 0n, kept: 0n }
       cents.set(name, { ...before, counted: before.counted + worth, kept: before.kept + row.kept })
     }
@@ -273,9 +275,9 @@ const ofShops = ({ orders, whichOrders, movements, whichMovements }: Facts): SQL
 const freshOfShops = ({ from, to }: Span, which: SQL = sql`true`): SQL =>
   ofShops({
     orders: sql`kpi_deltas f cross join orders o`,
-    whichOrders: sql`f.kpi = 'ORDERS' and f.day >= ${from} and f.day <= ${to} and o.id = f.id and ${which}`,
+    whichOrders: sql`f.kpi in ('ORDERS', 'TEST_ORDERS') and f.day >= ${from} and f.day <= ${to} and o.id = f.id and ${which}`,
     movements: sql`kpi_deltas f cross join unified_transactions t cross join orders o`,
-    whichMovements: sql`f.kpi in ('GMV', 'REFUNDS', 'UNPRICED') and f.day >= ${from} and f.day <= ${to}
+    whichMovements: sql`f.kpi in ('GMV', 'REFUNDS', 'UNPRICED', 'TEST_GMV', 'TEST_REFUNDS', 'TEST_UNPRICED') and f.day >= ${from} and f.day <= ${to}
       and t.id = f.id and o.id = t.order_id and ${which}`,
   })
 
@@ -303,7 +305,7 @@ export const shopFigures = {
   async ofDeltas(tx: From, deltas: readonly Pick<Delta, 'kpi' | 'id'>[]): Promise<Pick<Delta, 'kpi' | 'day' | 'key' | 'value'>[]> {
     const idsOf = (kpis: readonly Kpi[], prefix: string) =>
       deltas.filter(({ kpi, id }) => kpis.includes(kpi) && id.startsWith(prefix)).map(({ id }) => id)
-    const [orders, movements] = [idsOf(['ORDERS'], 'order_'), idsOf(['GMV', 'REFUNDS', 'UNPRICED'], 'txn_')]
+    const [orders, movements] = [idsOf(inModes(['ORDERS'], 'ALL'), 'order_'), idsOf(inModes(['GMV', 'REFUNDS', 'UNPRICED'], 'ALL'), 'txn_')]
     if (orders.length + movements.length === 0) return []
     const among = (column: string, ids: readonly string[]) => (ids.length === 0 ? sql`false` : sql`${sql.raw(column)} in (${list(ids)})`)
     const rows = await tx.rows<{ kpi: Kpi; day: number | string; key: string; value: number | string }>(

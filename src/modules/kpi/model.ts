@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { dayForm, fieldsOf, integer, nullable, text } from '../../http/schema.ts'
-import { rankedDefault, rankedMax, windowDaysDefault, windowDaysMax } from './domain.ts'
+import { dayForm, fieldsOf, integer, nullable, oneOf, text } from '../../http/schema.ts'
+import { rankedDefault, rankedMax, salesModes, windowDaysDefault, windowDaysMax } from './domain.ts'
 
 const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))
 const windowQuery = {
@@ -11,8 +11,13 @@ const windowQuery = {
   ),
 }
 export const ReadFigure = t.Object(windowQuery)
+const mode = t.Optional(
+  oneOf(salesModes, { description: 'The shops whose orders count: those in live mode (default), in test mode, or all' }),
+)
+export const ReadSales = t.Object({ ...windowQuery, mode })
 export const ReadRanking = t.Object({
   ...windowQuery,
+  mode,
   limit: t.Optional(
     t.String({
       pattern: '^-?\\d{1,100}$',

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import type { Reader } from '../../../db/engine.ts'
-import { type Kpi, listsOf, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
+import { inMode, type Kpi, listsOf, type RankedRow, type Run, runsOf, type SalesKpi, type SalesMode, type Span } from './domain.ts'
 
 // The heads of rankings, without adding up all that was ever sold. An index keeps the sums of each run of days in order. Whatever stands in the
 // head of no list that touches the window has in each at most what the last of its head has: these together are the bound. Whoever has more
@@ -10,9 +10,9 @@ import { type Kpi, listsOf, type RankedRow, type Run, runsOf, type Span } from '
 type From = Pick<Reader, 'rows'>
 
 type Ranking = {
-  readonly by: Kpi
+  readonly by: SalesKpi
   /** The figure that is told beside it. */
-  readonly beside: Kpi
+  readonly beside: SalesKpi
   /** Whose sums are added up, of those that were `named`. */
   readonly added: SQL
   /** `sums` (key, value) as `id` and what it is `ranked` by. */
@@ -53,8 +53,10 @@ const depthOf = (limit: number): number => 2 * limit + 20
 
 const whole = (number: number): SQL => sql`cast(${number} as integer)`
 /** Written out, and said as the indexes say it: SQLite sees only so that an index of some figures has them. */
-const inRanked = sql.raw("kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS')")
-const inOfKey = sql.raw("d.kpi in ('MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS')")
+const inRanked = sql.raw("kpi in ('MERCHANT_CENTS', 'PRODUCT_UNITS', 'TEST_MERCHANT_CENTS', 'TEST_PRODUCT_UNITS')")
+const inOfKey = sql.raw(
+  "d.kpi in ('MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS', 'TEST_MERCHANT_CENTS', 'TEST_MERCHANT_ORDERS', 'TEST_PRODUCT_CENTS', 'TEST_PRODUCT_UNITS')",
+)
 const named = (kpi: Kpi): SQL => sql.raw(`'${kpi}'`)
 
 /** Without a word SQLite, until it has statistics of that index, reads the run of all keys for each of them. */
@@ -73,9 +75,11 @@ const keptOf = (kpi: SQL, key: SQL, runs: readonly Run[]): SQL =>
 type Row = { readonly id: string; readonly title: string; readonly shopName: string; ranked: number; beside: number; bound: number | null }
 
 /** The best of a ranking, by one statement; undefined where it cannot tell that nobody else is among them. */
-async function headOf(read: From, ranking: Ranking, span: Span, limit: number): Promise<Row[] | undefined> {
+async function headOf(read: From, ranking: Ranking, mode: SalesMode, span: Span, limit: number): Promise<Row[] | undefined> {
+  // The lists of both modes have no common order.
+  if (mode === 'ALL') return undefined
   const { added, ranked, keys, keysOfOne, told, joined } = ranking
-  const [by, beside, depth] = [named(ranking.by), named(ranking.beside), depthOf(limit)]
+  const [by, beside, depth] = [named(inMode(ranking.by, mode)), named(inMode(ranking.beside, mode)), depthOf(limit)]
   const lists = listsOf(span).map(
     (list) => sql`from kpi_days where kpi = ${by} and ${inRanked} and span = ${whole(list.span)} and day = ${whole(list.day)}`,
   )
@@ -105,14 +109,14 @@ async function headOf(read: From, ranking: Ranking, span: Span, limit: number): 
 
 export const rankingStore = {
   /** Of merchants, as `topMerchants` of the other store, for less; undefined where it cannot tell. */
-  async headOfMerchants(read: From, span: Span, limit: number): Promise<RankedRow[] | undefined> {
-    const rows = await headOf(read, merchants, span, limit)
+  async headOfMerchants(read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[] | undefined> {
+    const rows = await headOf(read, merchants, mode, span, limit)
     // Money of a day on which no order was confirmed ranks nobody.
     if (rows?.some(({ beside }) => beside <= 0)) return undefined
     return rows?.map(({ id, title, shopName, ranked, beside }) => ({ id, title, shopName, cents: ranked, n: beside }))
   },
-  async headOfProducts(read: From, span: Span, limit: number): Promise<RankedRow[] | undefined> {
-    const rows = await headOf(read, products, span, limit)
+  async headOfProducts(read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[] | undefined> {
+    const rows = await headOf(read, products, mode, span, limit)
     return rows?.map(({ id, title, shopName, ranked, beside }) => ({ id, title, shopName, cents: beside, n: ranked }))
   },
 }

@@ -5,7 +5,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { type Figure, readFigure, readGmv, readRefundRate, readTopMerchants, readTopProducts } from './index.ts'
-import { CountFigure, GmvFigure, ReadFigure, ReadRanking, RefundRate, TopMerchants, TopProducts } from './model.ts'
+import { CountFigure, GmvFigure, ReadFigure, ReadRanking, ReadSales, RefundRate, TopMerchants, TopProducts } from './model.ts'
 
 type Windowed = Parameters<typeof readGmv>[1]
 type Ranking = Parameters<typeof readTopMerchants>[1]
@@ -39,7 +39,7 @@ const exactOnly =
   ' A figure is told exactly or not at all: sums of ten trillion dollars and more, which a number cannot tell to the cent, are 400.'
 /** Contract, section 2: KPIs count the present mode of each shop. */
 const modes =
-  " Each shop counts by its present mode: while it is in test mode its test orders count, whatever money they moved (the sandbox's too, under `sandbox`), and all of them leave the figures, of past days too, when it goes live."
+  " Orders of shops in live mode count; `mode=TEST` counts those of shops in test mode, whatever money they moved (the sandbox's too, under `sandbox`), and `mode=ALL` both. Test orders leave the figures, of past days too, when their shop goes live."
 const counts = {
   'registered-users': [
     'USERS',
@@ -70,14 +70,14 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
     app.get(
       `/admin/dashboard/${name}`,
       shown(name, (query: Windowed) => readFigure(deps, figure, query), seriesOf, ofDays),
-      stated(ReadFigure, CountFigure, summary, description + csvToo),
+      stated(figure === 'ORDERS' ? ReadSales : ReadFigure, CountFigure, summary, description + csvToo),
     )
   return app
     .get(
       '/admin/dashboard/gmv',
       shown('gmv', (query: Windowed) => readGmv(deps, query), seriesOf, ofDays),
       stated(
-        ReadFigure,
+        ReadSales,
         GmvFigure,
         'Gross merchandise value',
         `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait.${modes} \`ofTestMode\` says what of the total such money is.${exactOnly}${csvToo}`,
@@ -87,7 +87,7 @@ export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock' | 'life'>) 
       '/admin/dashboard/refund-rate',
       shown('refund-rate', (query: Windowed) => readRefundRate(deps, query), seriesOf, ofDays),
       stated(
-        ReadFigure,
+        ReadSales,
         RefundRate,
         'Refund rate',
         `Refunds that were made in the window, whenever their orders were confirmed, divided by what was confirmed in it, in US dollars at the rate of the order's confirmation. What goes back to gift cards is refunded too; a refund that came back is taken off on the day on which it did. What a shopper's bank took back by a dispute is no refund.${modes}${exactOnly}${csvToo}`,

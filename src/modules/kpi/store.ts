@@ -3,12 +3,24 @@ import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf } from '../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
 import { dayMs } from '../../lib/day.ts'
-import { type Delta, type Folded, foldedOf, type Kpi, type KpiPart, type RankedRow, type Run, runsOf, type Span } from './domain.ts'
+import {
+  type Delta,
+  type Folded,
+  foldedOf,
+  inModes,
+  type Kpi,
+  type KpiPart,
+  type RankedRow,
+  type Run,
+  runsOf,
+  type SalesMode,
+  type Span,
+} from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
 
-/** Which figures are kept: the next number for the part of which a version keeps others, which has the past counted for that part. 2: TEST_GMV. 3: those of shops. */
-const figuresKept = { NETWORK: 2, SHOPS: 3 } as const satisfies Record<KpiPart, number>
+/** Which figures are kept: the next number for the part of which a version keeps others, which has the past counted for that part. 2: sales of test mode. 3: those of shops. 4: both modes apart. */
+const figuresKept = { NETWORK: 4, SHOPS: 3 } as const satisfies Record<KpiPart, number>
 
 /** Rows to a statement. */
 const rowsAtOnce = 200
@@ -43,9 +55,9 @@ const summed = sql`cast(sum(value) as text)`
 export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: bigint }
 
 /** What is ranked, with its two figures. */
-const rankedSums = (cents: Kpi, n: Kpi, span: Span): SQL => sql`
-  select key, sum(case when kpi = ${cents} then value else 0 end) as cents, sum(case when kpi = ${n} then value else 0 end) as n
-  from (${counted([cents, n], span)}) counted
+const rankedSums = (cents: readonly Kpi[], n: readonly Kpi[], span: Span): SQL => sql`
+  select key, sum(case when kpi in (${list(cents)}) then value else 0 end) as cents, sum(case when kpi in (${list(n)}) then value else 0 end) as n
+  from (${counted([...cents, ...n], span)}) counted
   group by key`
 
 /** A delta that was taken away. */
@@ -73,25 +85,25 @@ export const kpiStore = {
   },
 
   /** Merchants whose shops partners have sold the most for, each under the name of their first shop. */
-  topMerchants: async (read: From, span: Span, limit: number): Promise<RankedRow[]> =>
+  topMerchants: async (read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> =>
     rankedRows(
       await read.rows<RankedRow>(sql`
         select best.id as id, '' as title, best.cents as cents, best.n as n,
           (select name from shops f where f.merchant_id = best.id order by f.id limit 1) as "shopName"
         from (
           select s.merchant_id as id, sum(r.cents) as cents, sum(r.n) as n
-          from (${rankedSums('MERCHANT_CENTS', 'MERCHANT_ORDERS', span)}) r join shops s on s.id = r.key
+          from (${rankedSums(inModes(['MERCHANT_CENTS'], mode), inModes(['MERCHANT_ORDERS'], mode), span)}) r join shops s on s.id = r.key
           group by s.merchant_id having sum(r.n) > 0
           order by 2 desc, 1 limit ${limit}) best
         order by best.cents desc, best.id`),
     ),
   /** Products of which partners have sold the most units. */
-  topProducts: async (read: From, span: Span, limit: number): Promise<RankedRow[]> =>
+  topProducts: async (read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> =>
     rankedRows(
       await read.rows<RankedRow>(sql`
         select p.id as id, p.title as title, s.name as "shopName", best.cents as cents, best.n as n
         from (
-          select key, cents, n from (${rankedSums('PRODUCT_CENTS', 'PRODUCT_UNITS', span)}) r where n > 0
+          select key, cents, n from (${rankedSums(inModes(['PRODUCT_CENTS'], mode), inModes(['PRODUCT_UNITS'], mode), span)}) r where n > 0
           order by n desc, key limit ${limit}) best
           join products p on p.id = best.key join shops s on s.id = p.shop_id
         order by best.n desc, p.id`),

@@ -20,6 +20,8 @@ const pricedAtOnce = 100
 export type Counting = {
   /** Whether they count: see `isCounted` of the kpi module. */
   readonly isCounted: boolean
+  /** The mode of their order. */
+  readonly mode: Sold['mode']
   /** The sale that they are of, where this write makes it one. */
   readonly sold?: Sold
 }
@@ -32,14 +34,14 @@ export async function recordMovements(
   tx: Writer,
   { newId }: Pick<Deps, 'newId'>,
   movements: readonly Movement[],
-  { isCounted, sold }: Counting,
+  { isCounted, mode, sold }: Counting,
 ): Promise<void> {
   const worthOf = await appraiser(tx, movements)
   const priced: Transaction[] = []
   for (const movement of movements) priced.push({ ...movement, id: newId('transaction'), ...(await worthOf(movement)) })
   await store.insertNew(tx, priced)
   if (!isCounted) return
-  const ofMovements = priced.flatMap((movement) => deltasOfMovement({ ...movement, mode: sold?.mode }))
+  const ofMovements = priced.flatMap((movement) => deltasOfMovement({ ...movement, mode }))
   await noteDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...ofMovements])
 }
 

@@ -10,7 +10,7 @@ export type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 /** Which rate a row has: those of one order, currency and day share it. */
 export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
 /** A sale that a partner brought; `key` names its first movement. */
-export type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'currency'> & {
+export type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'mode' | 'currency'> & {
   readonly at: number
   readonly key: string
   readonly usdPerUnit: string
@@ -88,6 +88,7 @@ export const ledgerStore = {
       tx
         .select({
           id: orders.id,
+          mode: orders.mode,
           currency: orders.currency,
           at: orders.confirmedAt,
           key: transactions.key,

@@ -155,7 +155,8 @@ export const en = {
   joinRefused:
     'That is not the password of your account, or no good one for a new account: 10 to 200 characters, and none that many people use.',
   joined: 'Welcome',
-  joinedText: 'You belong to the people of this shop. Log in with this address.',
+  joinedText:
+    'Log in with this e-mail address and the password that you just entered. If you do not see the shop then, the address already had an account with another password: ask the shop for a new invitation, and enter that password.',
 }
 
 type Sentence<Text> = Text extends string

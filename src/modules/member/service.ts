@@ -34,7 +34,7 @@ export async function readMember(
   return member
 }
 
-const blank = { name: null, invitedAt: null, version: 1 } as const
+const blank = { name: null, invitedAt: null, invitedByMail: false, acceptedBy: null, version: 1 } as const
 
 /** Makes who opens a shop its first owner, inside the write that opens it. */
 export async function addFirstOwner(
@@ -96,19 +96,20 @@ export async function assertOwner(
 export async function keepInvitation(
   tx: Writer,
   { memberStore, newId, clock }: MemberDeps,
-  { shopId, email, role }: { shopId: string; email: string; role: StaffRole },
+  { shopId, email, role, byMail }: { shopId: string; email: string; role: StaffRole; byMail: boolean },
 ): Promise<{ before: Member | undefined; member: Member }> {
   const now = clock.now()
   const known = await memberStore.withAddress(tx, shopId, email)
   if (known?.userId) throw new AppError('CONFLICT', 'email (body): somebody with this address works in the shop already')
   if (known) {
     const { address: _, ...before } = known
-    return { before, member: unlessStale(await memberStore.update(tx, known, { role, invitedAt: now, updatedAt: now })) }
+    const invitation = { role, invitedAt: now, invitedByMail: byMail, acceptedBy: null, updatedAt: now }
+    return { before, member: unlessStale(await memberStore.update(tx, known, invitation)) }
   }
   if ((await memberStore.count(tx, shopId)) >= membersPerShopMax)
     throw new AppError('CONFLICT', `A shop has at most ${membersPerShopMax} people: remove somebody first`)
   const times = { invitedAt: now, joinedAt: null, createdAt: now, updatedAt: now }
-  const member: Member = { ...blank, ...times, id: newId('staff'), shopId, userId: null, email, role }
+  const member: Member = { ...blank, ...times, id: newId('staff'), shopId, userId: null, email, role, invitedByMail: byMail }
   await memberStore.insert(tx, member)
   return { before: undefined, member }
 }
@@ -130,7 +131,37 @@ export async function joinShop(
   if ((await memberStore.countShopsOf(tx, userId)) >= shopsPerPersonMax)
     throw new AppError('CONFLICT', `One account works in at most ${shopsPerPersonMax} shops`)
   const now = clock.now()
-  return unlessStale(await memberStore.update(tx, invited, { userId, name, email: null, joinedAt: now, updatedAt: now }))
+  return unlessStale(await memberStore.update(tx, invited, { userId, name, acceptedBy: null, email: null, joinedAt: now, updatedAt: now }))
+}
+
+/**
+ * Records inside the write that uses up its token that an invitation was accepted. A new account joins at its first login.
+ * @param acceptedBy the new account of the person; null if the address has one whose password they did not know
+ */
+export const keepAcceptance = async (
+  tx: Writer,
+  { memberStore, clock }: MemberDeps,
+  invited: Member,
+  { acceptedBy, name }: Pick<Member, 'acceptedBy' | 'name'>,
+): Promise<Member> => unlessStale(await memberStore.update(tx, invited, { acceptedBy, name, updatedAt: clock.now() }))
+
+/** Makes an account a member of the shops whose invitations it accepted, inside the write of its login. */
+export async function joinAccepted(
+  tx: Writer,
+  { memberStore, clock }: MemberDeps,
+  userId: string,
+): Promise<{ readonly before: Member; readonly after: Member }[]> {
+  const accepted = await memberStore.acceptedBy(tx, userId, shopsPerPersonMax)
+  if (accepted.length === 0) return []
+  const room = shopsPerPersonMax - (await memberStore.countShopsOf(tx, userId))
+  const now = clock.now()
+  const joined: { before: Member; after: Member }[] = []
+  for (const before of accepted.slice(0, Math.max(0, room))) {
+    // A second login at the same time may have done it.
+    const after = await memberStore.update(tx, before, { userId, acceptedBy: null, email: null, joinedAt: now, updatedAt: now })
+    if (after) joined.push({ before, after })
+  }
+  return joined
 }
 
 /** @throws AppError CONFLICT for the only OWNER of a shop */

@@ -120,6 +120,9 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
       const member = await from.first(byId, { id })
       return member?.userId === null ? member : undefined
     },
+    async acceptedBy(tx: Writer, userId: string, limit: number): Promise<Member[]> {
+      return tx.select().from(staff).where(eq(staff.acceptedBy, userId)).orderBy(asc(staff.id)).limit(limit)
+    },
     /** Whoever is known in a shop by this address, in its one spelling. */
     async withAddress(tx: Writer, shopId: string, email: string): Promise<KnownMember | undefined> {
       const [member] = await known(tx)

@@ -9,6 +9,7 @@ export {
   hasUsers,
   insertMerchant,
   isMerchant,
+  joinShopsOf,
   login,
   newMerchant,
   readMerchant,

@@ -10,6 +10,8 @@ import { type Account, byAddress, normalEmail, signupByAddress, userAccount } fr
 import { assertUncommon, type Beginning, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { noteSignUp } from '../kpi/index.ts'
 import { tellOfAccount } from '../mail/index.ts'
+import { memberDifference } from '../member/domain.ts'
+import { joinAccepted } from '../member/index.ts'
 import { assertNoFactor, passFactor, removeFactor } from '../second-factor/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop } from '../shop/index.ts'
 import type { User } from './domain.ts'
@@ -29,7 +31,7 @@ const accountOf = (email: string, user: User | undefined): Account => ({
 })
 
 /**
- * Logs a merchant or a super admin in.
+ * Logs a merchant or a super admin in. A merchant joins the shops whose invitations they accepted.
  * @param code of their authenticator app, or a recovery code: looked at where they have a second factor, once the password was right
  * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password, and with `TOTP_REQUIRED` where a right password
  *   needs a code; RATE_LIMITED, UNAVAILABLE
@@ -49,9 +51,18 @@ export async function login(
     if (!(await deps.userStore.hasPassword(tx, user.id, user.passwordHash))) return false
     // Between the look at the factor and this write somebody may have turned one on.
     if (!hasPassed) await assertNoFactor(tx, deps, user.id)
+    await joinShopsOf(tx, deps, user, actor)
     return true
   }
   return startSession(deps, { id: user.id, role: user.role }, actor, { caller, holds, idleMs })
+}
+
+/** Makes a merchant a member of the shops whose invitations made the account, inside the write of a login. */
+export async function joinShopsOf(tx: Writer, deps: MerchantDeps, { id }: Pick<User, 'id'>, actor: Actor): Promise<void> {
+  for (const { before, after } of await joinAccepted(tx, deps, id)) {
+    const entry = { actor, action: 'staff.joined', subject: after.id, shopId: after.shopId }
+    await audit(tx, deps, { ...entry, ...memberDifference(before, after) })
+  }
 }
 
 async function newUser(

@@ -116,7 +116,11 @@ function book(
   const { id, shopId, mode, currency, affiliateId, confirmedAt: at } = saga.order
   const movements = saleOf(saga, giftCards, at)
   const processor = movements[0]?.processor ?? 'none'
-  return recordMovements(tx, deps, movements, { isCounted: true, sold: { id, shopId, mode, currency, affiliateId, at, processor, lines } })
+  return recordMovements(tx, deps, movements, {
+    isCounted: true,
+    mode,
+    sold: { id, shopId, mode, currency, affiliateId, at, processor, lines },
+  })
 }
 
 /** What the books have of a sale: what was captured for it, and what each gift card paid. */

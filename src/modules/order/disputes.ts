@@ -43,7 +43,7 @@ export async function noteDispute(
     ...moved,
   }))
   // What a shopper's bank takes back is no refund: the dashboards count none of it.
-  await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [], { isCounted: false })
+  await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [], { isCounted: false, mode: order.mode })
   const trace = { order: order.id, payment: payment.id, processor: payment.processor, dispute: id, state: status }
   const isCapped = isBooked && told.amount > amount
   if (isBooked && !isCapped) deps.log.warn('payment.disputed', trace)

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { forManagers } from '../../http/role-fields.ts'
 import { dayForm, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { amountMax } from '../../lib/money.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
@@ -39,8 +40,13 @@ export const RefundRecord = t.Object(
         'PENDING: the processor has not answered yet; it is asked again. CLAIMABLE: the shopper fetches it at `claimUrl`. MANUAL: it must be paid back by hand',
     }),
     failureCode: nullable(t.String({ description: "The processor's word for why it says no" })),
-    claimUrl: nullable(
-      t.String({ description: 'Where the shopper fetches it, while it is CLAIMABLE: whoever has this link has the money' }),
+    claimUrl: forManagers(
+      nullable(
+        t.String({
+          description:
+            'The page where the shopper collects the money, while it is CLAIMABLE. A secret: who has the link gets the money. Left out for the roles FULFILMENT and READ_ONLY',
+        }),
+      ),
     ),
     settledReference: nullable(t.String({ description: 'What the shop calls the payment by hand that settled it; to a customer null' })),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
@@ -113,10 +119,10 @@ export const OrderRecord = t.Object(
       description:
         'FULFILLED: nothing is left to send, all of it was sent or refunded. PARTIALLY_FULFILLED: some of it was sent, and the order stays CONFIRMED until the rest is sent or refunded',
     }),
-    publicUrl: t.Optional(
+    publicUrl: forManagers(
       t.String({
         description:
-          'The order’s page, for the shopper: whoever has this link sees the order, without street, phone and e-mail. Missing only where an answer is repeated that an older version gave',
+          'The order’s page for the shopper: its link shows the order, without street, phone and e-mail, and acts for the shopper. Left out for the roles FULFILMENT and READ_ONLY, and in a repeated answer of an older version',
       }),
     ),
     lines: t.Array(Line),

@@ -38,7 +38,8 @@ export async function noteMoved(tx: Writer, deps: OrderDeps, moved: Moved): Prom
   if (paymentId !== null && money !== undefined) await noteRefunded(tx, deps, { paymentId, amount })
   await tell(tx, deps, moved)
   const movements = movementsOf(refund, order, { money, cards: isNew } satisfies Booked, deps.clock.now())
-  await recordMovements(tx, deps, movements, { isCounted: movements.some(({ confirmed }) => confirmed) && (await isCounted(tx, order)) })
+  const counts = movements.some(({ confirmed }) => confirmed) && (await isCounted(tx, order))
+  await recordMovements(tx, deps, movements, { isCounted: counts, mode: order.mode })
   if (purpose === 'LATE_CAPTURE') return
   const after = await noteOnOrder(tx, deps, { order, amount, onCards: isNew ? refund.giftCardAmount : 0 })
   // In the order in which everybody locks: variants, gift cards, the customer's numbers.

@@ -14,7 +14,7 @@ const fields = {
   ...fieldsOf(t.String(), 'id', 'shopId'),
   userId: nullable(t.String({ description: 'Their account; null before they have joined' })),
   email: t.String(),
-  name: nullable(t.String({ description: 'As they said when they joined' })),
+  name: nullable(t.String({ description: 'As they said when they accepted' })),
   role,
   status: oneOf(memberStatuses),
   invitationExpiresAt: nullable(t.String({ ...Instant, description: 'Of an invitation: until when its link is good' })),
@@ -25,7 +25,7 @@ export const StaffRecord = t.Object(fields, { title: 'Staff' })
 export const InvitedStaff = t.Object(
   {
     ...fields,
-    inviteUrl: t.Optional(t.String({ description: 'Where no mails are sent: the link, shown this once, to be handed on by hand' })),
+    inviteUrl: t.Optional(t.String({ description: 'Without a mail server: the link, shown this once, to pass on by hand' })),
   },
   { title: 'InvitedStaff' },
 )
@@ -40,7 +40,7 @@ export const AcceptInvitation = t.Object({
     text(passwordLength.maxLength, {
       minLength: 1,
       description:
-        "For an address without an account: the one that it gets, 10 to 200 characters, none of the most common ones. Else the account's own",
+        'The password of the account of the address, or one for a new account: 10 to 200 characters, none of the most common ones. Required',
     }),
   ),
   name: t.Optional(text(staffNameMax, { ...publicName, description: 'How the shop calls them' })),

@@ -1,18 +1,29 @@
+import type { Writer } from '../../../db/engine.ts'
 import type { Caller } from '../../core/caller.ts'
-import type { Actor, Change } from '../../core/change.ts'
+import type { Actor, Change, Origin } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
-import type { ShopContext } from '../../core/principal.ts'
+import { anonymous, type ShopContext } from '../../core/principal.ts'
 import type { StaffRole } from '../../core/roles.ts'
 import { limitKeyOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { PageAction } from '../account-page/index.ts'
 import { audit, audited } from '../audit/index.ts'
-import { byAddress, normalEmail, passwordLength, tokenByAddress } from '../auth/domain.ts'
-import { assertUncommon, countAttempt, countFailure } from '../auth/index.ts'
+import { byAddress, normalEmail, passwordLength, tokenByAddress, userAccount } from '../auth/domain.ts'
+import { assertUncommon, checkPassword, countAttempt, countFailure } from '../auth/index.ts'
 import { pageOf as mailPageOf, queueMail, sendsMail } from '../mail/index.ts'
-import { type MemberView, memberDifference, memberView } from '../member/domain.ts'
-import { assertOwner, invitedMember, joinShop, keepInvitation, listMembers, readMember, removeMember, setRole } from '../member/index.ts'
+import { type Member, type MemberView, memberDifference, memberView } from '../member/domain.ts'
+import {
+  assertOwner,
+  invitedMember,
+  joinShop,
+  keepAcceptance,
+  keepInvitation,
+  listMembers,
+  readMember,
+  removeMember,
+  setRole,
+} from '../member/index.ts'
 import type { User } from '../merchant/domain.ts'
 import { checkUserPassword, insertMerchant, newMerchant, userWithEmail } from '../merchant/index.ts'
 import { type OneTimeToken, tokenLifeMs } from '../one-time-token/domain.ts'
@@ -36,8 +47,8 @@ export const readStaff = async (deps: StaffDeps, shop: Pick<ShopContext, 'id'>, 
   view(await readMember(deps, shop.id, id))
 
 /**
- * Invites somebody to work in a shop: by a mail, or, where no mails are sent, by a link that is told to who invites. Of an address that was
- * invited before, with the role that is named now; links of before are good no more.
+ * Invites a person to work in a shop: by a mail, or, without a mail server, by a link in the answer. The answer does not depend on whether
+ * the address has an account. An address that was invited before gets the new role, and its earlier links become void.
  * @throws AppError FORBIDDEN, RATE_LIMITED after 50 within an hour; CONFLICT for somebody who
  *   works there already, and when the shop has as many people as it may
  */
@@ -54,7 +65,7 @@ export async function inviteStaff(
   const write = by.write ?? deps.db.write
   return write(async (tx) => {
     const inviter = await assertOwner(tx, deps, by)
-    const { before, member } = await keepInvitation(tx, deps, { shopId, email, role })
+    const { before, member } = await keepInvitation(tx, deps, { shopId, email, role, byMail: !byLink })
     await endTokens(tx, deps, 'INVITATION', member.id)
     const token = await issueToken(tx, deps, { purpose: 'INVITATION', subjectId: member.id, shopId, email })
     const key = `invitation:${member.id}:${member.version}`
@@ -98,38 +109,105 @@ export type Acceptance = { token: string; password?: string | undefined; name?: 
 export type Joined = { shop: { id: string; name: string; title: string }; email: string; role: StaffRole }
 
 /**
- * Has whoever holds the token of an invitation join the shop. Somebody without an account gets one, with the password that they choose. Who
- * has one says its password, which is not changed: addresses of merchants are proven by nobody, so that who reads the mail and whose account the
- * address has may be two.
- * @throws AppError UNAUTHENTICATED for a token that is not good and for a wrong password; INVALID where a password is needed or is a common one,
- *   and then the token stays good; CONFLICT for the address of an operator, and for an account with as many shops as one may have;
- *   RATE_LIMITED, UNAVAILABLE
+ * Accepts an invitation for the holder of its token. An address without an account gets one with the password that they choose. An existing
+ * account keeps its password, and joins only if the holder knows it: addresses of merchants are unproven, so the reader of the mail and the
+ * owner of the account may be two people.
+ * @throws AppError UNAUTHENTICATED for a token that is not valid; INVALID for a missing or unfit password, and then the token stays valid;
+ *   RATE_LIMITED, UNAVAILABLE; of an invitation by mail also as `provenAccount`, and CONFLICT for an account with as many shops as one may have
  */
-export async function acceptInvitation(deps: StaffDeps, { token, password, name }: Acceptance, caller: Caller): Promise<Joined> {
+export async function acceptInvitation(deps: StaffDeps, acceptance: Acceptance, caller: Caller): Promise<Joined> {
   const { limitKey: address, agent: _, ...from } = caller
-  const found = await countFailure(deps, byAddress(tokenByAddress, address), () => invitationOf(deps, token))
+  const found = await countFailure(deps, byAddress(tokenByAddress, address), () => invitationOf(deps, acceptance.token))
   const invited = found && (await invitedMember(deps, deps.db.read, found.subjectId))
   if (!found || !invited?.email || !wasSentTo(found, invited.email)) throw linkOver()
+  const { id, email, shopId, invitedByMail } = invited
+  const shop = await readShop(deps, shopId)
+  const accept = invitedByMail ? acceptByMail : acceptByLink
+  const { role } = await accept(deps, { id, email }, acceptance, { address, from })
+  return { shop: { id: shop.id, name: shop.name, title: shop.title }, email, role }
+}
+
+type Invited = { readonly id: string; readonly email: string }
+type From = { readonly address: string; readonly from: Origin }
+
+/** Uses up the token. Of two requests with one token, one succeeds; the invitation may have been taken back, or its role changed. */
+async function spendInvitation(tx: Writer, deps: StaffDeps, { id }: Invited, token: string): Promise<Member> {
+  const spent = await spendToken(tx, deps, 'INVITATION', token)
+  const waiting = spent && (await invitedMember(deps, tx, id))
+  if (!waiting) throw linkOver()
+  return waiting
+}
+
+/** The token came by mail and so proves the address: the person joins at once, and is told what is wrong with the account. */
+async function acceptByMail(
+  deps: StaffDeps,
+  invited: Invited,
+  { token, password, name }: Acceptance,
+  { address, from }: From,
+): Promise<Member> {
   const known = await userWithEmail(deps, invited.email)
   const user = known
     ? await provenAccount(deps, known, { password, address, actor: { ...from, id: known.id } })
     : await newAccount(deps, { email: invited.email, password, address })
   const actor = { ...from, id: user.id }
-  const shop = await readShop(deps, invited.shopId)
-  const joined = await deps.db
+  return deps.db
     .write(async (tx) => {
-      // Of two who have it one goes on; and the invitation may have been taken back, or its role changed.
-      if (!(await spendToken(tx, deps, 'INVITATION', token))) throw linkOver()
-      const waiting = await invitedMember(deps, tx, invited.id)
-      if (!waiting) throw linkOver()
+      const waiting = await spendInvitation(tx, deps, invited, token)
       if (!known) await insertMerchant(tx, deps, user, actor)
       const member = await joinShop(tx, deps, waiting, { userId: user.id, name: name ?? null })
-      const entry = { actor, action: 'staff.joined', subject: member.id, shopId: shop.id }
+      const entry = { actor, action: 'staff.joined', subject: member.id, shopId: member.shopId }
       await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
       return member
     })
     .catch(refuseTaken('The address got an account meanwhile: send the invitation again'))
-  return { shop: { id: shop.id, name: shop.name, title: shop.title }, email: user.email, role: joined.role }
+}
+
+/**
+ * The shop has seen the link, and must not learn from it whether the address has an account. So every address gets the same answer after the
+ * same work. An account joins at once if the password is right. A new account joins at its first login: the shop sees an invitation until
+ * then, as it does after a wrong password.
+ */
+async function acceptByLink(
+  deps: StaffDeps,
+  invited: Invited,
+  { token, password, name: given }: Acceptance,
+  { address, from }: From,
+): Promise<Member> {
+  const fresh = await newAccount(deps, { email: invited.email, password, address })
+  const known = await userWithEmail(deps, invited.email)
+  const isProven = await isPasswordOf(deps, known ?? fresh, { password: password ?? '', address, from })
+  const user = known ?? fresh
+  const joins = known !== undefined && known.role === 'MERCHANT' && isProven
+  const name = given ?? null
+  const actor = { ...from, id: known && !joins ? anonymous.id : user.id }
+  return deps.db
+    .write(async (tx) => {
+      const waiting = await spendInvitation(tx, deps, invited, token)
+      if (!known) await insertMerchant(tx, deps, fresh, actor)
+      const member = joins
+        ? await joinShop(tx, deps, waiting, { userId: user.id, name })
+        : await keepAcceptance(tx, deps, waiting, { acceptedBy: known ? null : fresh.id, name })
+      const entry = { actor, action: joins ? 'staff.joined' : 'staff.accepted', subject: member.id, shopId: member.shopId }
+      await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
+      return member
+    })
+    .catch(refuseTaken('Several requests at once: try again'))
+}
+
+/** Checks a password without telling of the account: too many wrong ones are refused like one more. @throws AppError UNAVAILABLE */
+async function isPasswordOf(
+  deps: StaffDeps,
+  { id, email, passwordHash }: User,
+  { password, address, from }: From & { readonly password: string },
+): Promise<boolean> {
+  const account = { kind: 'merchant', name: userAccount(email), hash: passwordHash } as const
+  try {
+    await checkPassword(deps, account, { address, password }, { accountId: id, from })
+    return true
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'UNAUTHENTICATED' || error.code === 'RATE_LIMITED')) return false
+    throw error
+  }
 }
 
 type Proof = { password: string | undefined; address: string; actor: Actor }
@@ -137,8 +215,8 @@ type Proof = { password: string | undefined; address: string; actor: Actor }
 /** @throws AppError CONFLICT, INVALID, UNAUTHENTICATED, RATE_LIMITED, UNAVAILABLE */
 async function provenAccount(deps: StaffDeps, user: User, { password, address, actor }: Proof): Promise<User> {
   if (user.role !== 'MERCHANT')
-    throw new AppError('CONFLICT', 'The address is that of an operator of this instance, who cannot work in a shop: use another one')
-  if (password === undefined) throw new AppError('INVALID', 'password (body): the address has an account here: say the password of it')
+    throw new AppError('CONFLICT', 'The address belongs to an operator of this instance, who cannot work in a shop: use another one')
+  if (password === undefined) throw new AppError('INVALID', 'password (body): send the password of the account of this address')
   return checkUserPassword(deps, { id: user.id, actor }, password, address)
 }
 
@@ -147,7 +225,8 @@ async function newAccount(
   deps: StaffDeps,
   { email, password, address }: { email: string; password: string | undefined; address: string },
 ): Promise<User> {
-  if (password === undefined) throw new AppError('INVALID', 'password (body): the address has no account yet: choose one')
+  if (password === undefined)
+    throw new AppError('INVALID', 'password (body): send the password of the account of this address, or choose one for a new account')
   if (password.length < passwordLength.minLength)
     throw new AppError('INVALID', `password (body): at least ${passwordLength.minLength} characters`)
   await assertUncommon(password)

@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test('viem is loaded by an instance that reads chains, and by no other', async () => {
   const script = join(import.meta.dir, '../../support/chain/loaded-modules.ts')

@@ -1,5 +1,5 @@
 /** Nodes that refuse ranges or batches in words that nobody has seen, and what an operator is told. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createNode } from '../../../src/clients/chain/rpc.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import type { NodeError } from '../../../src/core/chain.ts'
@@ -7,7 +7,10 @@ import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { type Fault, type RpcCall, startProxy } from '../../support/chain/proxy.ts'
 import { everybody, syncing, wallets } from '../../support/chain/syncing.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { certificate, key } from '../../support/tls.ts'
+
+setDefaultTimeout(longTestMs)
 
 const { platform, lender } = wallets
 const attest = (chain: Chain) =>

@@ -1,7 +1,10 @@
 /** What an empty cart comes to: nothing, whatever is on it. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Json, testApp } from '../../support/app.ts'
 import { address, ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const amountsOf = ({ totals }: Json): Record<string, number> =>
   Object.fromEntries(Object.entries(totals as Json).map(([name, { amount }]: [string, Json]) => [name, amount]))

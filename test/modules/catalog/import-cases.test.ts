@@ -1,9 +1,12 @@
 /** Product files that shops have sent and that were read wrongly. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 

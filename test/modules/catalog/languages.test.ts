@@ -1,10 +1,13 @@
 /** Finding words as people of many languages write and type them, on both engines. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { searchFills } from '../../../db/schema/finding.ts'
 import { productSearch } from '../../../db/search.ts'
 import { fillSearch } from '../../../jobs/fill-search.ts'
 import { type Json, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 /** Words of a language, with what somebody types who lacks a letter: `word=typed`. */
 const languages = {

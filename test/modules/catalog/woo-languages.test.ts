@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { isWooHeader, mapWooHeader } from '../../../src/modules/catalog/csv-woo-columns.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const fields = [
   'id',

@@ -121,7 +121,7 @@ describe('a login', () => {
 
   test('a second factor is asked for, and taken', async () => {
     await using s = await loggedIn()
-    const { secret } = await confirmedTotp(s.app, s.token)
+    const { secret } = await confirmedTotp(s.app, s)
     const { email, password } = s
     const asked = await post(s.app, { email, password })
     expect([asked.status, asked.body.error, asked.headers.has('set-cookie')]).toEqual([401, 'TOTP_REQUIRED', false])
@@ -358,7 +358,17 @@ describe('the cookie alone', () => {
     await using s = await loggedIn()
     const member = await s.app.merchant()
     const { db, memberStore } = s.app.deps
-    const blank = { name: null, invitedAt: null, joinedAt: 1, createdAt: 1, updatedAt: 1, email: null, version: 1 } as const
+    const blank = {
+      name: null,
+      invitedAt: null,
+      invitedByMail: false,
+      acceptedBy: null,
+      joinedAt: 1,
+      createdAt: 1,
+      updatedAt: 1,
+      email: null,
+      version: 1,
+    } as const
     const row = { ...blank, id: s.app.deps.newId('staff'), shopId: s.shop.id, userId: member.id, role: 'READ_ONLY' as const }
     await db.write((tx) => memberStore.insert(tx, row))
     const { email, password } = member

@@ -135,6 +135,7 @@ const movement: Counted = {
   usdCents: 500,
   at: 20_000 * dayMs + 5,
   confirmed: true,
+  mode: 'LIVE',
 }
 const told = (deltas: readonly Delta[]) => deltas.map(({ kpi, day, key, value }) => [kpi, day, key, value])
 
@@ -148,14 +149,16 @@ test.each([
     ],
   ],
   [{ kind: 'GIFT_CARD', processor: 'gift_card' }, [['GMV', 20_000, 'gift_card', 500]]],
+  [{ mode: 'TEST' }, [['TEST_GMV', 20_000, 'stripe', 500]]],
   [
-    { mode: 'TEST' },
+    { mode: 'TEST', affiliateId: 'aff_1' },
     [
-      ['GMV', 20_000, 'stripe', 500],
       ['TEST_GMV', 20_000, 'stripe', 500],
+      ['TEST_MERCHANT_CENTS', 20_000, 'shop_1', 500],
     ],
   ],
-  [{ mode: 'TEST', kind: 'REFUND' }, [['REFUNDS', 20_000, 'stripe', 500]]],
+  [{ mode: 'TEST', kind: 'REFUND' }, [['TEST_REFUNDS', 20_000, 'stripe', 500]]],
+  [{ mode: 'TEST', usdCents: null }, [['TEST_UNPRICED', 20_000, 'GMV', 1]]],
   [{ mode: 'LIVE' }, [['GMV', 20_000, 'stripe', 500]]],
   [{ kind: 'REFUND', affiliateId: 'aff_1' }, [['REFUNDS', 20_000, 'stripe', 500]]],
   [{ kind: 'GIFT_CARD_REFUND' }, [['REFUNDS', 20_000, 'stripe', 500]]],

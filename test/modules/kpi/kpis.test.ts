@@ -34,11 +34,15 @@ const rankings = ['top-merchants', 'top-products'] as const
 const tokenOf = async ({ deps }: TestApp, role: 'MERCHANT' | 'SUPER_ADMIN', id: string): Promise<string> =>
   (await startSession(deps, { id, role }, system)).data.accessToken
 
+const salesPaths = /^(dashboard\/(confirmed-orders|gmv|refund-rate)|affiliate\/)/
+/** Shops under test are in test mode: all of them count unless a test says otherwise. */
+const modeOf = (path: string): Record<string, string> => (salesPaths.test(path) ? { mode: 'ALL' } : {})
+
 async function operatorIn(app: TestApp) {
   const operator = await app.superAdmin()
   let { token } = operator
   const at = (path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Answer> =>
-    app.call('GET', `/admin/${path}?${new URLSearchParams(query)}`, { token, headers })
+    app.call('GET', `/admin/${path}?${new URLSearchParams({ ...modeOf(path), ...query })}`, { token, headers })
   const renewed = async () => {
     token = await tokenOf(app, 'SUPER_ADMIN', operator.id)
     return { ...operator, token }
@@ -441,16 +445,16 @@ describe('dashboards', () => {
     expect(await problems()).toEqual([])
     const before = await operator.all({})
     await app.deps.db.write(async (tx) => {
-      await tx.update(kpiDays).set({ value: sql`value + 5` }).where(eq(kpiDays.kpi, 'GMV'))
-      await tx.delete(kpiDays).where(sql`kpi = 'PRODUCT_CENTS' and span = 1`)
-      await tx.update(kpiDays).set({ value: 99 }).where(sql`kpi = 'MERCHANT_ORDERS' and span = 64`)
+      await tx.update(kpiDays).set({ value: sql`value + 5` }).where(eq(kpiDays.kpi, 'TEST_GMV'))
+      await tx.delete(kpiDays).where(sql`kpi = 'TEST_PRODUCT_CENTS' and span = 1`)
+      await tx.update(kpiDays).set({ value: 99 }).where(sql`kpi = 'TEST_MERCHANT_ORDERS' and span = 64`)
     })
     expect(await problems()).toEqual([
-      'GMV of sandbox on 2026-01-06: 1005 is kept of 1000',
-      `PRODUCT_CENTS of ${shop.productId} on 2026-01-06: 0 is kept of 1000`,
-      `MERCHANT_ORDERS of ${shop.shop.id} in 64 days from 2025-11-24: 99 is kept of 1`,
-      `PRODUCT_CENTS of ${shop.productId} in 8 days from 2026-01-03: 1000 is kept of 0`,
-      `PRODUCT_CENTS of ${shop.productId} in 64 days from 2025-11-24: 1000 is kept of 0`,
+      'TEST_GMV of sandbox on 2026-01-06: 1005 is kept of 1000',
+      `TEST_PRODUCT_CENTS of ${shop.productId} on 2026-01-06: 0 is kept of 1000`,
+      `TEST_MERCHANT_ORDERS of ${shop.shop.id} in 64 days from 2025-11-24: 99 is kept of 1`,
+      `TEST_PRODUCT_CENTS of ${shop.productId} in 8 days from 2026-01-03: 1000 is kept of 0`,
+      `TEST_PRODUCT_CENTS of ${shop.productId} in 64 days from 2025-11-24: 1000 is kept of 0`,
     ])
     expect((await rebuildKpis(app.deps)).differences).toBeGreaterThan(0)
     expect(app.logged.filter(({ event }) => event === 'kpis.differ').length).toBeGreaterThan(0)
@@ -462,8 +466,8 @@ describe('dashboards', () => {
     expect(trail[0]).toMatchObject({
       actor: 'system',
       subject: '2026-01-06',
-      before: { 'GMV sandbox': 1_005 },
-      after: { 'GMV sandbox': 1_000 },
+      before: { 'TEST_GMV sandbox': 1_005 },
+      after: { 'TEST_GMV sandbox': 1_000 },
     })
   })
 
@@ -501,7 +505,8 @@ describe('dashboards', () => {
     await foldKpis(app.deps)
     // As the version before left it.
     await app.deps.db.write(async (tx) => {
-      await tx.delete(kpiDays).where(eq(kpiDays.kpi, 'TEST_GMV'))
+      await tx.update(kpiDays).set({ kpi: 'GMV' }).where(eq(kpiDays.kpi, 'TEST_GMV'))
+      await tx.update(kpiDays).set({ kpi: 'ORDERS' }).where(eq(kpiDays.kpi, 'TEST_ORDERS'))
       await tx.delete(kpiState)
       await tx.insert(kpiState).values({ id: 1, filledAt: 1 })
     })
@@ -665,4 +670,35 @@ describe('dashboards', () => {
       expect([startDate, endDate]).toEqual([dayOf(app.clock.now() - 29 * dayMs), dayOf(app.clock.now())])
     }
   })
+})
+
+test('dashboards count shops in live mode unless they are asked for test mode or both', async () => {
+  await using app = await testApp()
+  const operator = await operatorIn(app)
+  const [test, live] = [await sellingIn(app), await sellingIn(app)]
+  await live.bought()
+  await test.bought()
+  // As an order of a live shop is: sandbox payments are for test mode alone.
+  await app.deps.db.write(async (tx) => {
+    await tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, live.shop.id))
+    await tx.update(orders).set({ mode: 'LIVE' }).where(eq(orders.shopId, live.shop.id))
+    await tx.delete(kpiDeltas)
+  })
+  await rebuildKpis(app.deps)
+  const totals = async (query: Record<string, string>) => {
+    const read = async (path: string) =>
+      ok(await app.call('GET', `/admin/${path}?${new URLSearchParams(query)}`, { token: operator.token })).body
+    const [gmv, counted, rate] = [
+      await read('dashboard/gmv'),
+      await read('dashboard/confirmed-orders'),
+      await read('dashboard/refund-rate'),
+    ]
+    return [gmv.total, gmv.ofTestMode, counted.total, rate.network.confirmedUsd]
+  }
+  expect(await totals({})).toEqual([10, 0, 1, 10])
+  expect(await totals({ mode: 'LIVE' })).toEqual([10, 0, 1, 10])
+  expect(await totals({ mode: 'TEST' })).toEqual([10, 10, 1, 10])
+  expect(await totals({ mode: 'ALL' })).toEqual([20, 10, 2, 20])
+  expect((await operator.at('dashboard/gmv', { mode: 'live' })).status).toBe(400)
+  expect((await operator.at('dashboard/registered-users', { mode: 'LIVE' })).status).toBe(400)
 })

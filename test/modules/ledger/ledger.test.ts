@@ -35,7 +35,7 @@ async function orderIn(app: TestApp, currency: string) {
 }
 
 const record = (app: TestApp, movements: Movement[]) =>
-  app.deps.db.write((tx) => recordMovements(tx, app.deps, movements, { isCounted: true }))
+  app.deps.db.write((tx) => recordMovements(tx, app.deps, movements, { isCounted: true, mode: 'TEST' }))
 const rows = (app: TestApp) => app.deps.db.read.select().from(unifiedTransactions).orderBy(asc(unifiedTransactions.key))
 const worths = async (app: TestApp) => (await rows(app)).map(({ key, usdPerUnit, usdCents }) => [key, usdPerUnit, usdCents])
 
@@ -88,7 +88,7 @@ describe('movements', () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     const movements = [movement('a')]
-    const write = (tx: Writer) => recordMovements(tx, app.deps, movements, { isCounted: true })
+    const write = (tx: Writer) => recordMovements(tx, app.deps, movements, { isCounted: true, mode: 'TEST' })
     const failed = app.deps.db.write(async (tx) => {
       await write(tx)
       throw new Error('the write fails')

@@ -32,12 +32,12 @@ test('a merchant hears of a new password, however it came, and of a second facto
   expect((await app.call('POST', '/auth/password', { token, body: { current: 'not the password', password: next } })).status).toBe(401)
   expect(await told(app)).toEqual([])
   expect((await app.call('POST', '/auth/password', { token, body: { current: password, password: next } })).status).toBe(204)
-  const { secret } = await confirmedTotp(app, token)
+  const { secret } = await confirmedTotp(app, { token, password: next })
   app.clock.advance(30_000)
   const off = { password: next, code: codeAt(secret, app.clock.now()) }
   expect((await app.call('DELETE', '/auth/totp', { token, body: off })).status).toBe(204)
   // Begun and not turned on, it was none.
-  await app.call('POST', '/auth/totp', { token })
+  await app.call('POST', '/auth/totp', { token, body: { password: next } })
   expect(await removeSecondFactor(app.deps, email)).toBeDefined()
   await resetUserPassword(app.deps, { email, password })
   const reset = await app.deps.db.write((tx) => issueToken(tx, app.deps, { purpose: 'PASSWORD_RESET', subjectId: id, email }))
@@ -47,8 +47,9 @@ test('a merchant hears of a new password, however it came, and of a second facto
 
 test('a reset by mail leaves a second factor on: the next login asks for its code', async () => {
   await using app = await withMail()
-  const { id, email, token } = await app.merchant()
-  const { secret } = await confirmedTotp(app, token)
+  const merchant = await app.merchant()
+  const { id, email } = merchant
+  const { secret } = await confirmedTotp(app, merchant)
   const reset = await app.deps.db.write((tx) => issueToken(tx, app.deps, { purpose: 'PASSWORD_RESET', subjectId: id, email }))
   const password = 'another long password'
   expect((await app.call('POST', '/auth/password/reset', { body: { token: reset, password } })).status).toBe(204)

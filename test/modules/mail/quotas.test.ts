@@ -1,5 +1,5 @@
 /** How much mail leaves, and to whom: by shop, by recipient and by the network address that asked for it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { shops } from '../../../db/schema/shop.ts'
 import { forgetMails } from '../../../src/modules/mail/index.ts'
@@ -9,6 +9,9 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { mailServer } from '../../support/mail-server.ts'
 import { mailRows, queue, sendMails } from '../../support/mails.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const hourMs = 3_600_000
 /** A mail that nobody asked for. */

@@ -1,5 +1,5 @@
 /** What is left to send of an order, and how lists, the overview and the check follow from it. */
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { engine } from '../../../db/columns.ts'
@@ -14,6 +14,9 @@ import { booksOf, violationsAtRest } from '../../support/books.ts'
 import { changeProcessor, lost } from '../../support/sandbox.ts'
 import { said, sellingBy } from '../../support/scripted.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -39,7 +39,7 @@ describe('beginning a second factor', () => {
   test('what was begun is shown once, sealed at rest, and asked for by no login before it is confirmed', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { status, body, headers } = await app.call('POST', '/auth/totp', { token: merchant.token })
+    const { status, body, headers } = await app.call('POST', '/auth/totp', { token: merchant.token, body: { password: merchant.password } })
     expect([status, headers.get('cache-control')]).toEqual([201, 'no-store'])
     expect(body).toEqual({
       secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
@@ -55,8 +55,8 @@ describe('beginning a second factor', () => {
   test('a secret opens for its owner alone, and souk check sees where it does not', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    await confirmedTotp(app, merchant.token)
-    await confirmedTotp(app, other.token)
+    await confirmedTotp(app, merchant)
+    await confirmedTotp(app, other)
     expect(await faultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
     const sealedSecret = (await rowOf(app, other))?.sealedSecret ?? ''
     await app.deps.db.write((tx) => tx.update(secondFactors).set({ sealedSecret }).where(eq(secondFactors.userId, merchant.id)))
@@ -64,22 +64,39 @@ describe('beginning a second factor', () => {
     expect((await logIn(app, merchant, '123456')).status).toBe(500)
   })
 
+  test('needs the password; a wrong one begins nothing and counts like a failed login', async () => {
+    await using app = await testApp()
+    const { token, email, password } = await app.merchant()
+    const begin = (body: object) => app.call('POST', '/auth/totp', { token, body })
+    const { status, body } = await begin({})
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/^password \(body\): /)])
+    for (let nth = 0; nth < 10; nth++) {
+      const wrong = await begin({ password: `wrong ${nth}` })
+      expect([wrong.status, wrong.body.message, wrong.body.error]).toEqual([401, 'The password is wrong', 'Unauthorized'])
+    }
+    expect((await begin({ password })).status).toBe(429)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(429)
+    expect(await app.deps.db.read.select().from(secondFactors)).toEqual([])
+  })
+
   test('beginning again replaces the secret, and only the last one confirms', async () => {
     await using app = await testApp()
-    const { token } = await app.merchant()
-    const [first, second] = [await begunTotp(app, token), await begunTotp(app, token)]
+    const merchant = await app.merchant()
+    const { token, password } = merchant
+    const [first, second] = [await begunTotp(app, merchant), await begunTotp(app, merchant)]
     const confirm = (secret: string) => app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
     expect([first === second, (await confirm(first)).status, (await confirm(second)).status]).toEqual([false, 401, 200])
-    expect((await app.call('POST', '/auth/totp', { token })).status).toBe(409)
+    expect((await app.call('POST', '/auth/totp', { token, body: { password } })).status).toBe(409)
     expect((await confirm(second)).status).toBe(409)
   })
 
   test('it is confirmed with the six digits that the app shows, and nothing else does it', async () => {
     await using app = await testApp()
-    const { token } = await app.merchant()
+    const merchant = await app.merchant()
+    const { token } = merchant
     const confirm = (code: unknown) => app.call('POST', '/auth/totp/confirm', { token, body: { code } })
     expect((await confirm('123456')).status).toBe(409)
-    const secret = await begunTotp(app, token)
+    const secret = await begunTotp(app, merchant)
     const good = codeAt(secret, app.clock.now())
     const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
     for (const code of [wrong(app, secret), `${good}0`, `0${good}`, good.slice(1), arabic, ' ', `${good}\n`])
@@ -90,8 +107,9 @@ describe('beginning a second factor', () => {
 
   test('what was begun an hour ago is not confirmed any more', async () => {
     await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
-    const { token } = await app.merchant()
-    const secret = await begunTotp(app, token)
+    const merchant = await app.merchant()
+    const { token } = merchant
+    const secret = await begunTotp(app, merchant)
     app.clock.advance(60 * minute)
     const late = await app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
     expect([late.status, late.body.message]).toEqual([409, 'No second factor was begun within the hour: begin one'])
@@ -101,7 +119,7 @@ describe('beginning a second factor', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const other = (await logIn(app, merchant)).body.data
-    await confirmedTotp(app, merchant.token)
+    await confirmedTotp(app, merchant)
     const look = async (token: string) => (await app.call('GET', '/merchant/me', { token })).status
     expect([await look(merchant.token), await look(other.accessToken)]).toEqual([200, 401])
     expect((await app.call('POST', '/auth/refresh', { body: { refreshToken: other.refreshToken } })).status).toBe(401)
@@ -109,8 +127,9 @@ describe('beginning a second factor', () => {
 
   test('two who confirm at once get one set of recovery codes', async () => {
     await using app = await testApp()
-    const { token } = await app.merchant()
-    const code = codeAt(await begunTotp(app, token), app.clock.now())
+    const merchant = await app.merchant()
+    const { token } = merchant
+    const code = codeAt(await begunTotp(app, merchant), app.clock.now())
     const answers = await Promise.all([1, 2].map(() => app.call('POST', '/auth/totp/confirm', { token, body: { code } })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
@@ -122,9 +141,9 @@ describe('beginning a second factor', () => {
       const told = async (token = person.token) => (await app.call('GET', '/auth/totp', { token })).body
       const off = { enabled: false, recoveryCodesLeft: 0 }
       expect(await told()).toEqual(off)
-      await begunTotp(app, person.token)
+      await begunTotp(app, person)
       expect(await told()).toEqual(off)
-      const { recoveryCodes } = await confirmedTotp(app, person.token)
+      const { recoveryCodes } = await confirmedTotp(app, person)
       expect(await told()).toEqual({ enabled: true, recoveryCodesLeft: 10 })
       const { body } = await logIn(app, person, recoveryCodes[0])
       expect(await told(body.data.accessToken)).toEqual({ enabled: true, recoveryCodesLeft: 9 })
@@ -155,7 +174,7 @@ describe('logging in with a second factor', () => {
     test(`a ${who} is asked for the code after the password, and a code is taken once`, async () => {
       await using app = await testApp()
       const person: Person = await app[who]()
-      const { secret } = await confirmedTotp(app, person.token)
+      const { secret } = await confirmedTotp(app, person)
       const asked = await logIn(app, person)
       expect([asked.status, asked.body]).toEqual([
         401,
@@ -180,7 +199,7 @@ describe('logging in with a second factor', () => {
   test('a wrong password is answered as ever, with or without a code, for those with a factor, without, and for nobody', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     const code = next(app, secret)
     const emails = [merchant.email, other.email, 'nobody@example.com']
     const answers = await Promise.all(
@@ -194,7 +213,7 @@ describe('logging in with a second factor', () => {
   test('a code of the step before or after is taken, and after it none from before', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     app.clock.advance(10 * step)
     const code = (steps: number) => codeAt(secret, app.clock.now(), steps)
     expect((await logIn(app, merchant, code(-2))).status).toBe(401)
@@ -208,8 +227,8 @@ describe('logging in with a second factor', () => {
   test('the code of somebody else, seven digits, digits of other scripts and no text at all are wrong', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    const { secret } = await confirmedTotp(app, merchant.token)
-    const { secret: others, recoveryCodes } = await confirmedTotp(app, other.token)
+    const { secret } = await confirmedTotp(app, merchant)
+    const { secret: others, recoveryCodes } = await confirmedTotp(app, other)
     const good = next(app, secret)
     const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
     const fullWidth = [...good].map((digit) => String.fromCharCode(0xff10 + Number(digit))).join('')
@@ -225,7 +244,7 @@ describe('logging in with a second factor', () => {
   test('one code sent many times at once lets one in', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     const code = next(app, secret)
     const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app, merchant, code)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)])
@@ -235,7 +254,7 @@ describe('logging in with a second factor', () => {
     await using app = await testApp()
     await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
-    const { secret, recoveryCodes } = await confirmedTotp(app, merchant.token)
+    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
     second.clock.advance(step)
     for (const code of [next(app, secret), recoveryCodes[3]]) {
       const answers = await Promise.all([app, second, app, second].map((one) => logIn(one, merchant, code)))
@@ -249,7 +268,7 @@ describe('wrong codes', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const other = await app.merchant()
-    const { secret, recoveryCodes } = await confirmedTotp(app, merchant.token)
+    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
     app.clock.advance(step)
     for (let nth = 0; nth < 10; nth++) {
       expect((await logIn(app, merchant)).body.error).toBe('TOTP_REQUIRED')
@@ -274,7 +293,7 @@ describe('wrong codes', () => {
   test('the 15 minutes end to the millisecond, and ten more are told then', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     const guess = async () => (await logIn(app, merchant, wrong(app, secret))).status
     for (let nth = 0; nth < 10; nth++) expect(await guess()).toBe(401)
     app.clock.advance(enough - 1)
@@ -289,7 +308,7 @@ describe('wrong codes', () => {
     await using app = await testApp()
     await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     const code = wrong(app, secret)
     const answers = await Promise.all(Array.from({ length: 30 }, (_, nth) => logIn(nth % 2 ? app : second, merchant, code)))
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
@@ -299,7 +318,7 @@ describe('wrong codes', () => {
   test('they are no failed logins of the address, and logins without a code count as nothing', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     for (let nth = 0; nth < 60; nth++) expect((await logIn(app, merchant)).status).toBe(401)
     for (let nth = 0; nth < 5; nth++) await logIn(app, merchant, wrong(app, secret))
     expect(await app.deps.db.read.select().from(attempts)).toHaveLength(0)
@@ -311,7 +330,7 @@ describe('recovery codes', () => {
   test('there are ten, kept as hashes, and each lets in once, however it is written', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { recoveryCodes } = await confirmedTotp(app, merchant.token)
+    const { recoveryCodes } = await confirmedTotp(app, merchant)
     expect([recoveryCodes.length, new Set(recoveryCodes).size]).toEqual([10, 10])
     for (const code of recoveryCodes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/)
     const kept = JSON.stringify([await rowOf(app, merchant), await app.deps.db.read.select().from(auditLog)])
@@ -334,7 +353,7 @@ describe('recovery codes', () => {
   test('when all are used, the app still lets in', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret, recoveryCodes } = await confirmedTotp(app, merchant.token)
+    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
     for (const code of recoveryCodes) expect((await logIn(app, merchant, code)).status).toBe(200)
     expect((await logIn(app, merchant, recoveryCodes[9])).status).toBe(401)
     expect((await logIn(app, merchant, next(app, secret))).status).toBe(200)
@@ -345,7 +364,7 @@ describe('what goes around it', () => {
   test('neither a new password nor a reset does', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     const [changed, given] = ['another long password', 'yet another password']
     const body = { current: merchant.password, password: changed }
     expect((await app.call('POST', '/auth/password', { token: merchant.token, body })).status).toBe(204)
@@ -359,7 +378,7 @@ describe('what goes around it', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     expect((await remove(app, merchant, { password: merchant.password, code: '123456' })).status).toBe(409)
-    const { secret } = await confirmedTotp(app, merchant.token)
+    const { secret } = await confirmedTotp(app, merchant)
     const { password } = merchant
     for (const body of [{}, { password }, { code: next(app, secret) }]) expect((await remove(app, merchant, body)).status).toBe(400)
     expect((await remove(app, merchant, { password: 'not the password', code: codeAt(secret, app.clock.now()) })).body.error).toBe(
@@ -371,7 +390,7 @@ describe('what goes around it', () => {
     expect([removed.status, removed.text]).toEqual([204, ''])
     expect(await rowOf(app, merchant)).toBeUndefined()
     expect((await logIn(app, merchant)).status).toBe(200)
-    const again = await confirmedTotp(app, merchant.token)
+    const again = await confirmedTotp(app, merchant)
     expect(again.secret).not.toBe(secret)
     expect((await remove(app, merchant, { password, code: again.recoveryCodes[0] })).status).toBe(204)
     expect((await actions(app, 'totp.removed')).map(({ actor }) => actor)).toEqual([merchant.id, merchant.id])
@@ -380,13 +399,13 @@ describe('what goes around it', () => {
   test('the operator removes it on their word, also one that was only begun; other accounts keep theirs', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    await confirmedTotp(app, merchant.token)
-    await confirmedTotp(app, other.token)
+    await confirmedTotp(app, merchant)
+    await confirmedTotp(app, other)
     expect(await removeSecondFactor(app.deps, 'nobody@example.com')).toBeUndefined()
     expect((await removeSecondFactor(app.deps, merchant.email.toUpperCase()))?.id).toBe(merchant.id)
     expect(await removeSecondFactor(app.deps, merchant.email)).toBeUndefined()
     expect([(await logIn(app, merchant)).status, (await logIn(app, other)).status]).toEqual([200, 401])
-    await begunTotp(app, merchant.token)
+    await begunTotp(app, merchant)
     expect((await removeSecondFactor(app.deps, merchant.email))?.id).toBe(merchant.id)
     expect((await actions(app, 'totp.removed')).map(({ actor, subject }) => [actor, subject])).toEqual([
       ['system', merchant.id],
@@ -397,7 +416,7 @@ describe('what goes around it', () => {
   test('a login that is under way while it is turned on does not begin a session without a code', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const secret = await begunTotp(app, merchant.token)
+    const secret = await begunTotp(app, merchant)
     const find = app.deps.secondFactorStore.find
     const code = codeAt(secret, app.clock.now())
     let confirmed: number | undefined

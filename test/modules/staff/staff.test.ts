@@ -1,11 +1,13 @@
 /** Who works in a shop: invitations, roles, and that both end at once. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { oneTimeTokens } from '../../../db/schema/mail.ts'
 import { auditLog, users } from '../../../db/schema/people.ts'
 import { staff } from '../../../db/schema/staff.ts'
 import { system } from '../../../src/core/change.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
+import { keepInvitation } from '../../../src/modules/member/index.ts'
+import { issueToken } from '../../../src/modules/one-time-token/index.ts'
 import { acceptInvitation, changeStaff, inviteStaff, removeStaff } from '../../../src/modules/staff/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { commandBeside } from '../../support/beside.ts'
@@ -95,6 +97,7 @@ describe('an invitation', () => {
     owner.token = await freshToken(app, owner.id)
     expect((await join(app, { token: before.token, password: staffPassword })).status).toBe(401)
     expect((await join(app, { token: after.token, password: staffPassword })).body.role).toBe('READ_ONLY')
+    expect((await login(app, 'ann@example.com', staffPassword)).status).toBe(200)
     const again = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: 'Ann@example.com', role: 'OWNER' } })
     expect([again.status, again.body.message]).toEqual([409, 'email (body): somebody with this address works in the shop already'])
     const self = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email: owner.email, role: 'READ_ONLY' } })
@@ -167,29 +170,77 @@ describe('an account that there is already', () => {
     const { data } = JSON.parse(app.deps.keyring.unseal(mail?.sealed ?? '', `mail/${mail?.id}`))
     expect((await join(app, { token: data.token, password: 'another password' })).status).toBe(401)
     const refused = await join(app, { token: data.token })
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('has an account here')])
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('the password of the account of this address')])
     const joined = await join(app, { token: data.token, name: 'Bo', password: other.password })
     expect([joined.status, joined.body.email, joined.body.role]).toEqual([200, other.email, 'MANAGER'])
     expect((await login(app, other.email, other.password)).status).toBe(200)
   })
 
-  test('proves itself by its password where the link was handed on by hand, and gets no other one', async () => {
+  test('joins by a link with its password alone, which stays as it is', async () => {
     await using app = await testApp()
     const [owner, other] = [await app.merchant(), await app.merchant()]
-    const { token } = await invited(app, owner, 'MANAGER', other.email)
-    expect((await join(app, { token })).status).toBe(400)
-    expect((await join(app, { token, password: staffPassword })).status).toBe(401)
-    expect((await join(app, { token, password: other.password })).status).toBe(200)
-    expect((await login(app, other.email, other.password)).status).toBe(200)
+    const wrong = await invited(app, owner, 'MANAGER', other.email)
+    expect((await join(app, { token: wrong.token })).status).toBe(400)
+    expect((await join(app, { token: wrong.token, password: staffPassword })).status).toBe(200)
     expect((await login(app, other.email, staffPassword)).status).toBe(401)
+    expect((await login(app, other.email, other.password)).status).toBe(200)
+    expect((await listOf(app, owner))[1]).toMatchObject({ status: 'INVITED', userId: null })
+    const right = await invited(app, owner, 'MANAGER', other.email)
+    expect((await join(app, { token: right.token, password: other.password })).status).toBe(200)
+    expect((await listOf(app, owner))[1]).toMatchObject({ status: 'ACTIVE', userId: other.id })
+  })
+
+  test('is not told to a shop that has the link: every address gets the same answers after the same work', async () => {
+    await using app = await testApp()
+    const [owner, other, admin] = [await app.merchant(), await app.merchant(), await app.superAdmin()]
+    const seen: unknown[] = []
+    for (const email of ['nobody@example.com', other.email, admin.email]) {
+      const { id, token } = await invited(app, owner, 'MANAGER', email)
+      const { passwords } = app.deps
+      const [hash, verify] = [spyOn(passwords, 'hash'), spyOn(passwords, 'verify')]
+      const answers = []
+      for (const body of [{}, { password: 'short' }, { password: 'password1234' }, { password: staffPassword, name: 'Ann' }])
+        answers.push(await join(app, { token, ...body }))
+      answers.push(await join(app, { token, password: staffPassword }))
+      const work = [hash.mock.calls.length, verify.mock.calls.length]
+      for (const one of [hash, verify]) one.mockRestore()
+      const { email: _, ...record } = (await app.call('GET', `/shops/v2/staff/${id}`, { token: owner.token })).body
+      seen.push({
+        work,
+        answers: answers.map(({ status, body: { email: __, ...body } }) => [status, body]),
+        record: { ...record, id: 'any' },
+      })
+      expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 200, 401])
+    }
+    expect(seen.slice(1)).toEqual([seen[0], seen[0]])
+  })
+
+  test('is not told by more wrong passwords than a login takes', async () => {
+    await using app = await testApp()
+    const [owner, other] = [await app.merchant(), await app.merchant()]
+    for (let nth = 0; nth < 12; nth++) {
+      const { token } = await invited(app, owner, 'MANAGER', other.email)
+      expect((await join(app, { token, password: `${staffPassword} ${nth}` })).status).toBe(200)
+    }
+    expect((await login(app, other.email, other.password)).status).toBe(429)
+  })
+
+  test('stays unknown where mails are sent since: a link that the shop was given proves nothing', async () => {
+    await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Souk <shop@example.com>' })
+    const [{ shop }, { email }] = [await app.merchant(), await app.merchant()]
+    const token = await app.deps.db.write(async (tx) => {
+      const { member } = await keepInvitation(tx, app.deps, { shopId: shop.id, email, role: 'MANAGER', byMail: false })
+      return issueToken(tx, app.deps, { purpose: 'INVITATION', subjectId: member.id, shopId: shop.id, email })
+    })
+    expect((await join(app, { token, password: staffPassword })).status).toBe(200)
   })
 
   test('of an operator joins no shop, and nobody hears of it but whoever has the link', async () => {
     await using app = await testApp()
     const [owner, admin] = [await app.merchant(), await app.superAdmin()]
     const { token } = await invited(app, owner, 'MANAGER', admin.email)
-    const answer = await join(app, { token, password: admin.password })
-    expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('operator')])
+    expect((await join(app, { token, password: admin.password })).status).toBe(200)
+    expect((await login(app, admin.email, admin.password)).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'INVITED', userId: null })
   })
 
@@ -393,6 +444,7 @@ describe('what is kept', () => {
     const nobody = { email: '[redacted]', status: 'INVITED' }
     expect(told).toEqual([
       [owner.id, 'staff.invited', null, { ...nobody, role: 'MANAGER' }],
+      [person.id, 'staff.accepted', null, null],
       [
         person.id,
         'staff.joined',
@@ -435,5 +487,7 @@ test('the page of an invitation joins somebody by a form, and says what is wrong
   const done = await send({ password: staffPassword, name: ' Ann ' })
   expect([done.status, done.text.includes('role="alert"'), done.text.includes('Welcome')]).toEqual([200, false, true])
   expect((await send({ password: staffPassword })).text).toContain('This link does not work any more')
+  expect((await listOf(app, owner))[1]).toMatchObject({ email, name: 'Ann', status: 'INVITED' })
+  expect((await login(app, email, staffPassword)).status).toBe(200)
   expect((await listOf(app, owner))[1]).toMatchObject({ email, name: 'Ann', status: 'ACTIVE' })
 })

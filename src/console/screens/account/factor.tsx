@@ -24,9 +24,9 @@ const fewLeft = 3
 export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: { of: Schema<'Totp'>; onChanged: () => unknown }) {
   const [begun, setBegun] = useState<Begun | undefined>(undefined)
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
+  const [isBeginning, setBeginning] = useState(false)
   const [isEnding, setEnding] = useState(false)
   const [isMissed, setMissed] = useState(false)
-  const begin = async () => setBegun(await ok(api.POST('/auth/totp', { cache: 'no-store' })))
   async function confirmed(recoveryCodes: readonly string[]): Promise<void> {
     setBegun(undefined)
     setCodes(recoveryCodes)
@@ -67,10 +67,19 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
           </>
         ) : (
           <div class="row">
-            <Button onPress={begin}>{w('begin')}</Button>
+            <Button onPress={() => setBeginning(true)}>{w('begin')}</Button>
           </div>
         )}
       </Section>
+      {isBeginning && (
+        <Begin
+          onClose={() => setBeginning(false)}
+          onBegun={(secret) => {
+            setBeginning(false)
+            setBegun(secret)
+          }}
+        />
+      )}
       {isEnding && (
         <TurnOff
           onClose={() => setEnding(false)}
@@ -83,6 +92,22 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
         />
       )}
     </>
+  )
+}
+
+/** Asks for the password, and begins a second factor. */
+function Begin({ onClose, onBegun }: { onClose: () => void; onBegun: (begun: Begun) => void }) {
+  const password = useSignal('')
+  async function begin(): Promise<void> {
+    onBegun(await ok(api.POST('/auth/totp', { body: { password: password.value }, cache: 'no-store' })))
+  }
+  return (
+    <FormDialog title={w('beginTitle')} onClose={onClose}>
+      <p>{w('beginText')}</p>
+      <Form onSubmit={begin} submit={w('next')} dirty={password.value !== ''} label={w('beginTitle')}>
+        <TextField bind={password} label={w('current')} type="password" max={200} autoComplete="current-password" required />
+      </Form>
+    </FormDialog>
   )
 }
 

@@ -67,11 +67,13 @@ function Passing({ of, onChange }: { of: Draft; onChange: () => Promise<void> })
   }
   return (
     <Section title={w('payLink')} hint={w('payLinkHint')}>
-      <Copyable text={of.payUrl} label={w('payLink')} />
+      {of.payUrl && <Copyable text={of.payUrl} label={w('payLink')} />}
       <div class="row">
-        <a class="button" href={of.payUrl} target="_blank" rel="noreferrer">
-          {w('look')}
-        </a>
+        {of.payUrl && (
+          <a class="button" href={of.payUrl} target="_blank" rel="noreferrer">
+            {w('look')}
+          </a>
+        )}
         {!sendsNone && (
           <Button kind="primary" onPress={send} disabled={of.email === null}>
             {of.sentAt ? w('sendAgain') : w('send')}

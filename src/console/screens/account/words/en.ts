@@ -14,6 +14,9 @@ export default {
   factorOn: 'On',
   factorOff: 'Off',
   begin: 'Set it up',
+  beginTitle: 'Set up the second factor',
+  beginText: 'Enter your password to continue.',
+  next: 'Continue',
   secret: 'Secret for the app',
   secretText:
     'Add an account in your authenticator app: scan this picture, type the secret, or open the address where the app is on this device. Then type the code that it shows. It is shown this once.',

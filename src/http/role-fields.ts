@@ -1,0 +1,53 @@
+/** Response fields that only some roles see: bearer secrets, such as the link at which a refund is paid out. */
+import type { TSchema } from '@sinclair/typebox'
+import { t } from 'elysia'
+import type { Principal } from '../core/principal.ts'
+import { managers, type StaffRole } from '../core/roles.ts'
+
+const mark = 'x-roles'
+
+/**
+ * Declares a response field whose value lets its holder act. Responses to merchants in other roles than OWNER and MANAGER leave it out.
+ * Customers and API keys see it as the route returns it.
+ */
+export const forManagers = <Schema extends TSchema>(schema: Schema) => t.Optional({ ...schema, [mark]: managers })
+
+/** Where the fields of `forManagers` are in a response; `true` is such a field. */
+export type RoleFields = true | { readonly items: RoleFields } | { readonly properties: ReadonlyMap<string, RoleFields> }
+
+/** Finds the fields of `forManagers` in a response schema; undefined if it has none. */
+export function roleFieldsOf(schema: TSchema): RoleFields | undefined {
+  if (mark in schema) return true
+  const { items, properties = {}, anyOf = [] } = schema as { items?: TSchema; properties?: Record<string, TSchema>; anyOf?: TSchema[] }
+  if (items) {
+    const found = roleFieldsOf(items)
+    return found && { items: found }
+  }
+  const found = new Map<string, RoleFields>()
+  for (const [name, property] of Object.entries(properties)) {
+    const inner = roleFieldsOf(property)
+    if (inner) found.set(name, inner)
+  }
+  if (found.size > 0) return { properties: found }
+  // A record or null.
+  for (const one of anyOf) {
+    const inner = roleFieldsOf(one)
+    if (inner) return inner
+  }
+  return undefined
+}
+
+/** Whether responses to this caller leave the fields of `forManagers` out. */
+export const isNarrowRole = (principal: Principal | undefined): boolean =>
+  principal?.kind === 'merchant' && principal.role !== undefined && !(managers as readonly StaffRole[]).includes(principal.role)
+
+/** Copies a response without the fields of `forManagers`. */
+export function withoutRoleFields(value: unknown, fields: RoleFields): unknown {
+  if (fields === true || value === null || typeof value !== 'object') return value
+  if ('items' in fields) return Array.isArray(value) ? value.map((one) => withoutRoleFields(one, fields.items)) : value
+  const entries = Object.entries(value).flatMap(([name, inner]) => {
+    const found = fields.properties.get(name)
+    return found === true ? [] : [[name, found ? withoutRoleFields(inner, found) : inner]]
+  })
+  return Object.fromEntries(entries)
+}

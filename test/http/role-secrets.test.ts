@@ -1,0 +1,139 @@
+/** Links and tokens that let their holder act are shown to OWNER, MANAGER and the secret key alone. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { refunds } from '../../db/schema/payments.ts'
+import { carts, orders } from '../../db/schema/selling.ts'
+import { type StaffRole, staffRoles } from '../../src/core/roles.ts'
+import { isNarrowRole, roleFieldsOf, withoutRoleFields } from '../../src/http/role-fields.ts'
+import { DraftOrders } from '../../src/modules/draft-order/model.ts'
+import { Orders } from '../../src/modules/order/model.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { accepted } from '../support/credentials.ts'
+import { customerIn } from '../support/customers.ts'
+import { draftsOf } from '../support/drafts.ts'
+import { ok, sellingIn } from '../support/selling.ts'
+import { staffOf } from '../support/staff.ts'
+import { longTestMs } from '../support/timeouts.ts'
+import { accessManifest } from './access-manifest.ts'
+
+setDefaultTimeout(longTestMs)
+
+const claimUrl = 'https://pay.example.com/claims/planted-claim'
+
+/** A shop that has one of each secret, and the ids by which reads name its records. */
+async function planted(app: TestApp) {
+  const shop = await sellingIn(app)
+  const customer = await customerIn(app, shop.shop)
+  const order = await shop.bought()
+  const refund = ok(await shop.refund(order.id, { amount: { amount: 100, currency: 'USD' } }), 201).body
+  await app.deps.db.write(async (tx) => {
+    await tx.update(refunds).set({ status: 'CLAIMABLE', claimUrl }).where(eq(refunds.id, refund.id))
+  })
+  const parcel = ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, {}), 201).body
+  const draft = ok(await draftsOf(shop).create(), 201).body
+  const [{ cartId = '' } = {}] = await app.deps.db.read.select({ cartId: orders.cartId }).from(orders).where(eq(orders.id, order.id))
+  const open = await shop.cart()
+  const { publicUrl } = await shop.order(order.id)
+  const secrets = [claimUrl, draft.payUrl, new URL(draft.payUrl).pathname.split('/').at(-1), draft.cartId, cartId, open]
+  secrets.push(publicUrl, new URL(publicUrl).pathname.split('/').at(-1))
+  const params: Record<string, string> = { customerId: customer.id, fulfilmentId: parcel.id, variantId: shop.variantId }
+  const ids: [RegExp, string][] = [
+    [/^\/v2\/orders\/drafts\//, draft.id],
+    [/^\/v2\/orders\//, order.id],
+    [/^\/product-v2\//, shop.productId],
+  ]
+  const pathOf = (route: string) =>
+    route.replace(/:(\w+)/g, (_, name: string) => params[name] ?? ids.find(([of]) => of.test(route))?.[1] ?? 'none_1')
+  return { shop, order, draft, secrets: secrets.map(String), pathOf }
+}
+
+const reads = Object.entries(accessManifest)
+  .filter(([route, access]) => route.startsWith('GET ') && accepted(access).includes('merchant'))
+  .map(([route]) => route.slice('GET '.length))
+
+test('no read of FULFILMENT and READ_ONLY holds a secret, as JSON or as CSV; OWNER, MANAGER and the secret key see them', async () => {
+  await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
+  const { shop, secrets, pathOf } = await planted(app)
+  const found = new Map<string, Set<string>>()
+  const ask = async (who: string, credentials: { token?: string; key?: string }) => {
+    const seen = new Set<string>()
+    found.set(who, seen)
+    let read = 0
+    for (const route of reads) {
+      for (const accept of ['application/json', 'text/csv']) {
+        const { status, text } = await app.call('GET', pathOf(route), { ...credentials, headers: { accept } })
+        if (status === 200) read++
+        for (const [nth, secret] of secrets.entries()) if (text.includes(secret)) seen.add(`${route} ${nth}`)
+      }
+    }
+    return read
+  }
+  for (const role of staffRoles) {
+    const { token } = await staffOf(app, shop, role)
+    expect([role, (await ask(role, { token })) > 5]).toEqual([role, true])
+  }
+  await ask('key', { key: shop.secretKey })
+  const mayAct = [...(found.get('OWNER') ?? [])]
+  // Claim, pay page and cart of the draft, page of the order; the carts of shoppers in no read at all.
+  for (const nth of [0, 1, 2, 3, 6, 7]) expect([nth, mayAct.some((one) => one.endsWith(` ${nth}`))]).toEqual([nth, true])
+  for (const nth of [4, 5]) expect([nth, mayAct.some((one) => one.endsWith(` ${nth}`))]).toEqual([nth, false])
+  expect([...(found.get('MANAGER') ?? [])]).toEqual(mayAct)
+  expect([...(found.get('key') ?? [])]).toEqual(mayAct)
+  for (const role of ['FULFILMENT', 'READ_ONLY']) expect([role, [...(found.get(role) ?? [])]]).toEqual([role, []])
+})
+
+test('what FULFILMENT changes is answered without secrets, and so is a replay', async () => {
+  await using app = await testApp()
+  const { shop, secrets } = await planted(app)
+  const { token } = await staffOf(app, shop, 'FULFILMENT')
+  const { id } = await shop.bought()
+  const { publicUrl } = await shop.order(id)
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  for (let nth = 0; nth < 2; nth++) {
+    const answer = await app.call('POST', `/v2/orders/${id}/fulfil`, { token, body: {}, headers })
+    expect([answer.status, answer.body.status]).toEqual([200, 'FULFILLED'])
+    for (const secret of [...secrets, publicUrl]) expect(answer.text).not.toContain(secret)
+    expect(answer.headers.get('etag')).toBeNull()
+  }
+  expect((await app.call('POST', `/v2/orders/${id}/fulfil`, { token: shop.token, body: {}, headers })).status).toBe(409)
+})
+
+test('single records keep their version for roles that do not see all of them', async () => {
+  await using app = await testApp()
+  const { shop, draft } = await planted(app)
+  const path = `/v2/orders/drafts/${draft.id}`
+  const tags = await Promise.all(
+    [shop.token, (await staffOf(app, shop, 'READ_ONLY')).token].map(async (token) => {
+      const { headers, body } = await app.call('GET', path, { token })
+      return [headers.get('etag'), 'payUrl' in body, 'cartId' in body, body.id]
+    }),
+  )
+  expect(tags).toEqual([
+    ['"v1"', true, true, draft.id],
+    ['"v1"', false, false, draft.id],
+  ])
+})
+
+test('fields are left out wherever they stand in a response', () => {
+  const fields = roleFieldsOf(Orders)
+  const order = (refund: object) => ({ data: [{ id: 'order_1', refunds: [refund], publicUrl: 'x' }], page: 1 })
+  expect(fields && withoutRoleFields(order({ id: 'ref_1', claimUrl: 'x' }), fields)).toEqual({
+    data: [{ id: 'order_1', refunds: [{ id: 'ref_1' }] }],
+    page: 1,
+  })
+  expect(roleFieldsOf(DraftOrders)).toBeDefined()
+  const as = (role: StaffRole) => isNarrowRole({ kind: 'merchant', id: 'mer_1', sessionId: 'ses_1', role })
+  expect(staffRoles.filter(as)).toEqual(['FULFILMENT', 'READ_ONLY'])
+})
+
+test('events of the shop and its log hold no secret', async () => {
+  await using app = await testApp()
+  const { shop, order, secrets } = await planted(app)
+  ok(await shop.post(`/v2/orders/${order.id}/notes`, { text: 'Called' }), 201)
+  const { liveEvents } = await import('../../db/schema/live.ts')
+  const told = JSON.stringify([await app.deps.db.read.select().from(liveEvents), app.logged])
+  const { auditLog } = await import('../../db/schema/people.ts')
+  const trail = JSON.stringify(await app.deps.db.read.select().from(auditLog))
+  expect(await app.deps.db.read.select({ id: carts.id }).from(carts)).not.toEqual([])
+  for (const secret of secrets) expect([told.includes(secret), trail.includes(secret)]).toEqual([false, false])
+})

@@ -52,13 +52,13 @@ describe('figures', () => {
   test('of every route have one shape, the largest part first, and changes as parts of one', () => {
     const gmv = { ...dates, total: 10, previousTotal: 8, percentChange: 25, breakdown: { tap: 1, stripe: 9 }, series }
     expect(countedKpi({ ...gmv, ofTestMode: 4, unpriced: 2 })).toEqual({
-      ...{ ...dates, total: 10, previous: 8, change: 0.25, series, testUsd: 4, unpriced: 2 },
+      ...{ ...dates, total: 10, previous: 8, change: 0.25, series, unpriced: 2 },
       parts: [
         { name: 'stripe', value: 9 },
         { name: 'tap', value: 1 },
       ],
     })
-    expect(countedKpi({ ...gmv, percentChange: null })).toMatchObject({ change: null, testUsd: 0, unpriced: 0 })
+    expect(countedKpi({ ...gmv, percentChange: null })).toMatchObject({ change: null, unpriced: 0 })
   })
 
   test('of a rate are those of two questions; a processor that sold nothing has none and stands last', () => {

@@ -22,6 +22,7 @@ export const ListShops = t.Object({
     }),
   ),
   status: t.Optional(oneOf(shopStatuses)),
+  mode: t.Optional(oneOf(['TEST', 'LIVE'])),
 })
 export const ChangeShopStatus = t.Object({ status: oneOf(shopStatuses) })
 

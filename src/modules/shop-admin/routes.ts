@@ -10,8 +10,8 @@ export const shopAdminRoutes = (deps: HttpDeps & ShopAdminDeps) =>
   routes(deps, 'Administration')
     .get(
       '/admin/shops',
-      async ({ query: { q, status, ...page } }) => {
-        const { data, ...rest } = await listShops(deps, { q, status }, sliceOf(page))
+      async ({ query: { q, status, mode, ...page } }) => {
+        const { data, ...rest } = await listShops(deps, { q, status, mode }, sliceOf(page))
         return { data: data.map(adminShopView), ...rest }
       },
       {

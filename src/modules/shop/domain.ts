@@ -12,6 +12,12 @@ export type Wallet = typeof wallets.$inferSelect
 export type PublicIdentity = { readonly publishableKey: string | null; readonly walletAddress: string | null; readonly language: string }
 export type ShopHost = typeof shopHosts.$inferSelect
 export type ShopStatus = Shop['status']
+/** Filters of the operator's list of shops; undefined does not filter. */
+export type ShopFilter = {
+  readonly q: string | undefined
+  readonly status: ShopStatus | undefined
+  readonly mode: Shop['mode'] | undefined
+}
 
 /** What may become of a shop. KYB_VERIFIED is the shop of a merchant whose business was approved. */
 export const shopTransitions = reachable('ACTIVE', {

@@ -5,16 +5,15 @@ import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Difference } from '../audit/domain.ts'
 import { audit } from '../audit/index.ts'
 import { noteVerified } from '../kpi/index.ts'
-import { type Shop, type ShopStatus, shopDifference, statusAskedFor } from './domain.ts'
+import { type Shop, type ShopFilter, type ShopStatus, shopDifference, statusAskedFor } from './domain.ts'
 import type { ShopDeps } from './parts.ts'
 import { noSuchShop } from './service.ts'
 
-/** A page of all shops of the instance, newest first. @param asked `q` is part of a handle or title, or the id of a shop or of a merchant */
-export async function listShops(
-  { shopStore }: Pick<ShopDeps, 'shopStore'>,
-  asked: { readonly q: string | undefined; readonly status: ShopStatus | undefined },
-  slice: Slice,
-): Promise<Page<Shop>> {
+/**
+ * Lists all shops of the instance, newest first.
+ * @param asked `q` is part of a handle or title, or the id of a shop or of a merchant
+ */
+export async function listShops({ shopStore }: Pick<ShopDeps, 'shopStore'>, asked: ShopFilter, slice: Slice): Promise<Page<Shop>> {
   const { rows, total } = await shopStore.list(asked, slice)
   return pageOf(rows, total, slice)
 }

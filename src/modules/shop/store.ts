@@ -14,7 +14,7 @@ import { bytesOfId } from '../../lib/ids.ts'
 import type { Slice } from '../../lib/page.ts'
 import { pick } from '../../lib/records.ts'
 import { moveOf, type SourceOf } from '../../lib/transitions.ts'
-import { type ApiKey, type KnownKey, type Shop, type ShopStatus, shopTransitions, type Wallet } from './domain.ts'
+import { type ApiKey, type KnownKey, type Shop, type ShopFilter, type ShopStatus, shopTransitions, type Wallet } from './domain.ts'
 
 export type ShopStore = ReturnType<typeof createShopStore>
 
@@ -107,9 +107,9 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
 
     /** Newest first. */
-    list: ({ q, status }: { q: string | undefined; status: ShopStatus | undefined }, slice: Slice) =>
+    list: ({ q, status, mode }: ShopFilter, slice: Slice) =>
       selectSlice(read, shops, {
-        where: and(status && eq(shops.status, status), q === undefined ? undefined : found(q)),
+        where: and(status && eq(shops.status, status), mode && eq(shops.mode, mode), q === undefined ? undefined : found(q)),
         order: [desc(shops.id)],
         ...slice,
       }),

@@ -94,6 +94,7 @@ export default {
   date: 'Day',
   value: 'Value',
   asOf: 'As of {at}',
+  testMode: 'No shop is live yet: this counts orders of shops in test mode.',
   stale: 'Stale: the last good answer, of {at}',
   from: 'From',
   to: 'To',

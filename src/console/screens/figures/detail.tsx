@@ -15,7 +15,7 @@ import { Plot } from '../../ui/plot.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Windows } from '../../ui/window.tsx'
 import { isKpi, type Kpi, type KpiName, type Part, shareOf, unitOf } from './kpi.domain.ts'
-import { Days, formatOf, KpiNotes, kpiTitle, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
+import { Days, formatOf, KpiNotes, kpiTitle, modeOf, offered, partName, type ReadKpi, shownValue, useKpi, windowIn } from './kpi.tsx'
 import { w } from './words.ts'
 
 /** One figure of the network by the day and by what it is made of. */
@@ -42,7 +42,13 @@ function OneKpi({ name }: { name: KpiName }) {
       actions={
         <Button
           icon="download"
-          onPress={() => download(pathWith(`/admin/dashboard/${name}`, datesOf(windowIn(query.of))), `${name}.csv`, 'text/csv')}
+          onPress={async () =>
+            download(
+              pathWith(`/admin/dashboard/${name}`, { ...datesOf(windowIn(query.of)), ...(await modeOf(name)) }),
+              `${name}.csv`,
+              'text/csv',
+            )
+          }
         >
           {w('downloadDays')}
         </Button>

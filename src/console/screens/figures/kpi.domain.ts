@@ -27,8 +27,6 @@ export type Kpi = {
   /** The largest first. */
   readonly parts: readonly Part[]
   readonly series: readonly { readonly date: string; readonly value: number | null }[]
-  /** So much of it is money of shops in test mode. */
-  readonly testUsd: number
   /** So many sums are not in it yet, since nobody knows their rate. */
   readonly unpriced: number
   /** Of a rate: what it is of. */
@@ -46,7 +44,6 @@ export function countedKpi(answer: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
     parts: Object.entries(breakdown)
       .map(([name, value]) => ({ name, value }))
       .toSorted(largestFirst),
-    testUsd: 'ofTestMode' in answer ? answer.ofTestMode : 0,
     unpriced: 'unpriced' in answer ? answer.unpriced : 0,
   }
 }
@@ -62,7 +59,6 @@ export function rateKpi(answer: Schema<'RefundRate'>, before: Schema<'RefundRate
     parts: processors
       .map(({ processor, rate, refundedUsd, confirmedUsd }) => ({ name: processor, value: rate, refundedUsd, confirmedUsd }))
       .toSorted(largestFirst),
-    testUsd: 0,
     of: { refundedUsd: network.refundedUsd, confirmedUsd: network.confirmedUsd },
   }
 }

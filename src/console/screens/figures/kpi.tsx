@@ -6,6 +6,7 @@ import { useLive, useLooking } from '../../lib/live.ts'
 import { processorName } from '../../lib/processors.ts'
 import type { Query } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
+import { type SalesMode, salesMode } from '../../lib/sales-mode.ts'
 import { datesOf, type Window, windowBefore, windowOf, windowQuery } from '../../lib/window.ts'
 import { c } from '../../lib/words/common.ts'
 import { Note } from '../../ui/bits.tsx'
@@ -15,13 +16,21 @@ import { w } from './words.ts'
 /** What the API takes in one question. */
 export const offered = [7, 30, 90, 365] as const
 
-async function readKpi(name: KpiName, shown: Window, signal: AbortSignal): Promise<Kpi> {
+/** Whether a figure counts the orders of shops in one mode. */
+const isOfSales = (name: KpiName): boolean => name === 'gmv' || name === 'confirmed-orders' || name === 'refund-rate'
+
+/** The query that a download of a figure adds, so that it counts what the page shows. */
+export const modeOf = async (name: KpiName): Promise<{ mode?: SalesMode }> => (isOfSales(name) ? { mode: await salesMode() } : {})
+
+/** Reads a figure. @param mode counts for figures of sales alone */
+async function readKpi(name: KpiName, shown: Window, mode: SalesMode, signal: AbortSignal): Promise<Kpi> {
   const asked = { params: { query: datesOf(shown) }, signal }
+  const ofSales = { params: { query: { ...datesOf(shown), mode } }, signal }
   switch (name) {
     case 'gmv':
-      return countedKpi(await ok(api.GET('/admin/dashboard/gmv', asked)))
+      return countedKpi(await ok(api.GET('/admin/dashboard/gmv', ofSales)))
     case 'confirmed-orders':
-      return countedKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', asked)))
+      return countedKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', ofSales)))
     case 'registered-users':
       return countedKpi(await ok(api.GET('/admin/dashboard/registered-users', asked)))
     case 'verified-shops':
@@ -29,9 +38,9 @@ async function readKpi(name: KpiName, shown: Window, signal: AbortSignal): Promi
     case 'created-products':
       return countedKpi(await ok(api.GET('/admin/dashboard/created-products', asked)))
     default: {
-      const answer = await ok(api.GET('/admin/dashboard/refund-rate', asked))
+      const answer = await ok(api.GET('/admin/dashboard/refund-rate', ofSales))
       // The route tells nothing of the days before: they are asked for. What cannot be told of those is not told.
-      const before = api.GET('/admin/dashboard/refund-rate', { params: { query: windowBefore(answer) }, signal })
+      const before = api.GET('/admin/dashboard/refund-rate', { params: { query: { ...windowBefore(answer), mode } }, signal })
       return rateKpi(answer, await ok(before).catch(() => undefined))
     }
   }
@@ -54,14 +63,15 @@ const looksMs = 60_000
 /** The days that an address asks for, of those of now. */
 export const windowIn = (of: Query['of']): Window => windowOf(of, offered)
 
-/** A figure with the moment that it was read at. */
-export type ReadKpi = Kpi & { readonly readAt: string }
+/** A figure with the moment that it was read at. `isTest`: it counts shops in test mode, since none is live. */
+export type ReadKpi = Kpi & { readonly readAt: string; readonly isTest: boolean }
 
 /** A figure of some days, which moves when what it counts does. */
 export function useKpi(name: KpiName, query: Query): Resource<ReadKpi> {
   const kpi = useResource(`${name} ${windowQuery(query.of)}`, async (signal) => {
-    const read = await readKpi(name, windowIn(query.of), signal)
-    return { ...read, readAt: new Date(serverNow()).toISOString() }
+    const mode = isOfSales(name) ? await salesMode(signal) : 'LIVE'
+    const read = await readKpi(name, windowIn(query.of), mode, signal)
+    return { ...read, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
   })
   useLive(changedBy[name], kpi.reload, undefined, everyMs)
   useLooking(looksMs, kpi.reload)
@@ -81,10 +91,10 @@ export const partName = ({ name }: Pick<Part, 'name'>): string => {
 }
 
 /** What to know before one believes it. @param short where there is little room */
-export function KpiNotes({ of: { testUsd, unpriced }, short }: { of: Kpi; short?: boolean }) {
+export function KpiNotes({ of: { isTest, unpriced }, short }: { of: ReadKpi; short?: boolean }) {
   const notes = [
     ...(unpriced > 0 ? ([['warn', w('unpriced', { n: unpriced })]] as const) : []),
-    ...(testUsd > 0 ? ([['info', w('ofTestMode', { amount: usd(testUsd) })]] as const) : []),
+    ...(isTest ? ([['info', c('testMode')]] as const) : []),
   ]
   return (
     <>

@@ -5,10 +5,11 @@ import { day, moment, number, usd } from '../../lib/format.ts'
 import { useLive, useLooking } from '../../lib/live.ts'
 import { type Query, useQuery } from '../../lib/query.ts'
 import { type Resource, useResource } from '../../lib/resource.ts'
+import { type SalesMode, salesMode } from '../../lib/sales-mode.ts'
 import { net } from '../../lib/shop.ts'
 import { datesOf, windowOf, windowQuery } from '../../lib/window.ts'
 import { c } from '../../lib/words/common.ts'
-import { Tabs } from '../../ui/bits.tsx'
+import { Note, Tabs } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Empty, Loaded, Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -29,10 +30,15 @@ type Dates = ReturnType<typeof datesOf>
 const datesIn = (of: Query['of']): Dates => datesOf(windowOf(of, offered))
 
 /** A ranking of the days of the address, as they are when it is read, with the moment of that. */
-function useTop<Of>(query: Query, limit: number, read: (asked: Dates & { limit: number }, signal: AbortSignal) => Promise<Of>) {
-  const top: Resource<Of & { readAt: string }> = useResource(`${windowQuery(query.of)} ${limit}`, async (signal) => {
-    const of = await read({ ...datesIn(query.of), limit }, signal)
-    return { ...of, readAt: new Date(serverNow()).toISOString() }
+function useTop<Of>(
+  query: Query,
+  limit: number,
+  read: (asked: Dates & { limit: number; mode: SalesMode }, signal: AbortSignal) => Promise<Of>,
+) {
+  const top: Resource<Of & { readAt: string; isTest: boolean }> = useResource(`${windowQuery(query.of)} ${limit}`, async (signal) => {
+    const mode = await salesMode(signal)
+    const of = await read({ ...datesIn(query.of), limit, mode }, signal)
+    return { ...of, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
   })
   useLive(['order.confirmed'], top.reload, undefined, everyMs)
   useLooking(looksMs, top.reload)
@@ -53,7 +59,9 @@ export default function Rankings() {
       actions={
         <Button
           icon="download"
-          onPress={() => download(pathWith(path, { ...datesIn(query.of), limit }), `${path.split('/').at(-1)}.csv`, 'text/csv')}
+          onPress={async () =>
+            download(pathWith(path, { ...datesIn(query.of), limit, mode: await salesMode() }), `${path.split('/').at(-1)}.csv`, 'text/csv')
+          }
         >
           {c('download')}
         </Button>
@@ -88,10 +96,14 @@ const Limit = ({ query, limit }: { query: Query; limit: number }) => (
   </div>
 )
 
-const Days = ({ of: { startDate, endDate, readAt } }: { of: { startDate: string; endDate: string; readAt: string } }) => (
-  <p class="faint">
-    {w('days', { from: day(startDate), to: day(endDate) })} · {c('asOf', { at: moment(readAt) })}
-  </p>
+type ReadOf = { startDate: string; endDate: string; readAt: string; isTest: boolean }
+const Days = ({ of: { startDate, endDate, readAt, isTest } }: { of: ReadOf }) => (
+  <>
+    <p class="faint">
+      {w('days', { from: day(startDate), to: day(endDate) })} · {c('asOf', { at: moment(readAt) })}
+    </p>
+    {isTest && <Note tone="info">{c('testMode')}</Note>}
+  </>
 )
 const Nothing = () => <Empty icon="people" title={w('none')} text={w('noneText')} />
 

@@ -15,7 +15,6 @@ export default {
     one: '{n} sum is not counted yet: nobody knows its exchange rate so far. It is counted as soon as somebody does.',
     other: '{n} sums are not counted yet: nobody knows their exchange rates so far. They are counted as soon as somebody does.',
   },
-  ofTestMode: '{amount} of it is test money, of shops that have not gone live. It leaves the figures when they do.',
   'kpi.gmv': 'Sales in US dollars',
   'kpi.confirmed-orders': 'Confirmed orders',
   'kpi.registered-users': 'Sign-ups',

@@ -226,6 +226,7 @@ export function startShipping(
   async function watch(): Promise<void> {
     while (!isStopping) {
       await deps.sleep(watchMs)
+      if (isStopping) return
       const now = following
       if (!now && sizes().logBytes > heldMax()) letLogGo()
       if (!now || now.broken || now.letGo) continue

@@ -351,7 +351,7 @@ describe('a processor that hangs', () => {
       isDone = true
       await pass(app, 10 * minute, minute)
       expect(await shop.order(order.id)).toMatchObject({
-        status: path === 'cancel' ? 'CANCELLED' : 'CONFIRMED',
+        status: path === 'cancel' ? 'CANCELLED' : 'FULFILLED',
         paymentStatus: 'REFUNDED',
         refunds: [{ status: 'SUCCEEDED' }],
       })

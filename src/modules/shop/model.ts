@@ -92,7 +92,8 @@ export const PublicShop = t.Object(
 )
 
 const region = text(100, {
-  description: 'ISO 3166-2 code (`CA`, `US-CA`) or English name (`California`) of a part of the country; none: all of it',
+  description:
+    'ISO 3166-2 code (`CA`, `US-CA`), English name (`California`) or local name (`東京都`) of a part of the country; none: all of it',
 })
 const TaxRate = t.Object(
   {
@@ -130,7 +131,8 @@ const ShippingMethod = t.Object(
             t.Array(text(100), {
               minItems: 1,
               maxItems: zoneProvincesMax,
-              description: 'ISO 3166-2 codes or English names of parts of the country, of which there is one then; left out: all of it',
+              description:
+                'ISO 3166-2 codes, English names or local names of parts of the country, of which there is one then; left out: all of it',
             }),
           ),
         }),

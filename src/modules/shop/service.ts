@@ -278,7 +278,7 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
   const places = new Set<string>()
   for (const [at, { country, region, class: taxClass = '' }] of taxRates.entries()) {
     const codes = region ? provinceCodes(table, country, region) : ['']
-    if (codes.length === 0) throw invalidRow(at, 'region', 'no ISO 3166-2 code or English name of a part of its country')
+    if (codes.length === 0) throw invalidRow(at, 'region', 'no ISO 3166-2 code or name of a part of its country')
     for (const code of codes) {
       const place = `${country}/${code}/${taxClass}`
       if (places.has(place))

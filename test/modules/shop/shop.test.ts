@@ -340,7 +340,7 @@ describe('tax rates and shipping methods', () => {
       const refused = await put(rate(country, region))
       expect([refused.status, refused.body.message]).toEqual([
         400,
-        'data.0.region (body): no ISO 3166-2 code or English name of a part of its country',
+        'data.0.region (body): no ISO 3166-2 code or name of a part of its country',
       ])
     }
     for (const [one, other] of [

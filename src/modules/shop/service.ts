@@ -155,6 +155,7 @@ export async function openShop(
     taxRates: [],
     shippingMethods: [],
     showQuantity: false,
+    strictProvinces: false,
     pages: {},
     timeZone: 'UTC',
     createdAt: now,
@@ -232,7 +233,10 @@ function whileValid(key: KnownKey | undefined, now: number): KnownKey | undefine
 }
 
 export type ShopChange = Optional<
-  Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'pages' | 'timeZone'> & {
+  Pick<
+    Shop,
+    'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'strictProvinces' | 'pages' | 'timeZone'
+  > & {
     storefrontOrigins: string[]
   }
 >

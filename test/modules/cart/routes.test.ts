@@ -440,6 +440,33 @@ describe('notices', () => {
     expect(codes(await moveTo('US', 'California'))).toEqual([])
   })
 
+  test('a shop with strictProvinces refuses an unknown province, while it has rates or zones by province', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const setStrict = async (strictProvinces: boolean) => {
+      const { status, body } = await app.call('PATCH', '/shops/v2', { token: store.token, body: { strictProvinces } })
+      expect([status, body.strictProvinces]).toEqual([200, strictProvinces])
+      expect((await app.call('GET', '/shops/v2', { token: store.token })).body.strictProvinces).toBe(strictProvinces)
+    }
+    await setStrict(true)
+    const { id } = await cartWith(store)
+    const unknown = { ...home, province: 'Calif.' }
+    expect((await store.guest.change(id, { shippingAddress: unknown })).status).toBe(200)
+    await store.taxes({ country: 'US', rateBps: 0 }, { country: 'US', region: 'CA', rateBps: 1_000 })
+    for (const field of ['shippingAddress', 'billingAddress']) {
+      const message = `${field}.province (body): no ISO 3166-2 code or name of a province of US`
+      for (const refused of [await store.guest.change(id, { [field]: unknown }), await store.guest.begin({ [field]: unknown })])
+        expect([refused.status, refused.body.message]).toEqual([400, message])
+    }
+    // The address from before the rates stays, and has the notice.
+    expect(codes(await store.guest.change(id, { email: 'a@example.com' }))).toEqual(['UNKNOWN_PROVINCE'])
+    for (const province of ['California', 'US-CA', null])
+      expect((await store.guest.change(id, { shippingAddress: { ...home, province } })).status).toBe(200)
+    await setStrict(false)
+    const taken = await store.guest.change(id, { shippingAddress: unknown })
+    expect([taken.status, codes(taken)]).toEqual([200, ['UNKNOWN_PROVINCE']])
+  })
+
   test('notices come before a refusal: a cart to where no method goes cannot be bought, and is told why', async () => {
     await using app = await testApp()
     const store = await storeIn(app)

@@ -51,6 +51,7 @@ describe("the caller's shop", () => {
       'showQuantity',
       'status',
       'storefrontOrigins',
+      'strictProvinces',
       'timeZone',
       'title',
       'updatedAt',
@@ -85,6 +86,8 @@ describe('changing the shop', () => {
     ['timeZone', 'Asia/Kuwait'],
     ['timeZone', 'America/Argentina/Buenos_Aires'],
     ['timeZone', 'UTC'],
+    ['strictProvinces', true],
+    ['strictProvinces', false],
   ]
 
   test("the shop's currency may be another one until there are prices in it: a product, a shipping method or a gift card", async () => {

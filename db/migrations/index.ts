@@ -37,6 +37,7 @@ import postgresMailQuotas from './postgres/0033_mail-quotas.sql' with { type: 't
 import postgresUnits from './postgres/0034_units.sql' with { type: 'text' }
 import postgresSearchFolds from './postgres/0035_search-folds.sql' with { type: 'text' }
 import postgresModes from './postgres/0036_modes.sql' with { type: 'text' }
+import postgresStrictProvinces from './postgres/0037_strict-provinces.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -74,6 +75,7 @@ import sqliteMailQuotas from './sqlite/0033_mail-quotas.sql' with { type: 'text'
 import sqliteUnits from './sqlite/0034_units.sql' with { type: 'text' }
 import sqliteSearchFolds from './sqlite/0035_search-folds.sql' with { type: 'text' }
 import sqliteModes from './sqlite/0036_modes.sql' with { type: 'text' }
+import sqliteStrictProvinces from './sqlite/0037_strict-provinces.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -113,6 +115,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0034_units', statements: sqliteUnits },
   { tag: '0035_search-folds', statements: sqliteSearchFolds },
   { tag: '0036_modes', statements: sqliteModes },
+  { tag: '0037_strict-provinces', statements: sqliteStrictProvinces },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -153,4 +156,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0034_units', statements: postgresUnits },
   { tag: '0035_search-folds', statements: postgresSearchFolds },
   { tag: '0036_modes', statements: postgresModes },
+  { tag: '0037_strict-provinces', statements: postgresStrictProvinces },
 ]

@@ -57,6 +57,8 @@ export const shops = table(
     shippingMethods: json<ShippingMethod[]>('shipping_methods').notNull(),
     /** Whether the public sees how many there are of a variant. */
     showQuantity: bool('show_quantity').notNull().default(false),
+    /** Whether an address of a cart with an unknown province is refused. */
+    strictProvinces: bool('strict_provinces').notNull().default(false),
     pages: json<ShopPages>('pages').notNull().default(sql`'{}'`),
     /** By an IANA name: what its people read dates in. Days of reports and of the API are of UTC all the same. */
     timeZone: text('time_zone').notNull().default('UTC'),

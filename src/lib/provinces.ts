@@ -1,3 +1,5 @@
+import { folded } from './words.ts'
+
 /** Parts of countries as people type them, compared: pure, so that a browser decides as the server does. */
 
 /** What each country calls its parts: by every way of spelling one, as `spellingOf` leaves it, the ISO 3166-2 codes that it may mean. */
@@ -9,15 +11,12 @@ export type Province = { code: string; name: string }
 
 /** A province as people type it, in the one way in which provinces are compared: no capitals, diacritics and punctuation. */
 const spellingOf = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
+  folded(text)
     .replace(/[’'‘`.]/g, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** The table of some parts, each by its name, its code and both codes. */
+/** The table of some parts, each by its name, its code and both codes. A part may stand several times, once for each of its names. */
 export function provincesOf(parts: readonly (Province & { country: string })[]): Provinces {
   const found = new Map<string, Map<string, string[]>>()
   for (const { country, code, name } of parts) {
@@ -42,7 +41,11 @@ export function provinceCodes(table: Provinces, country: string, text: string): 
   return ofCountry ? (ofCountry.get(spelling) ?? []) : spelling === '' ? [] : [spelling]
 }
 
-/** Whether two texts name the same province of a country, each by its code or its English name. */
+/** Whether an address names a province that its country does not have. False for a country without a list, and without a province. */
+export const isUnknownProvince = (table: Provinces, { countryCode, province }: { countryCode: string; province: string | null }): boolean =>
+  province !== null && table.has(countryCode) && provinceCodes(table, countryCode, province).length === 0
+
+/** Whether two texts name the same province of a country, each by its code or one of its names. */
 export function isSameProvince(table: Provinces, country: string, one: string, other: string): boolean {
   if (spellingOf(one) === spellingOf(other)) return spellingOf(one) !== ''
   const codes = provinceCodes(table, country, other)

@@ -34,7 +34,7 @@ const foldedLetters: Readonly<Record<string, string>> = {
 const foldedLetter = new RegExp(`[${Object.keys(foldedLetters).join('')}]`, 'gu')
 
 /** Text as it is searched: lower case, without diacritics, and with letters such as ß and ø as `ss` and `o`. */
-const folded = (text: string): string =>
+export const folded = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -19,6 +19,7 @@ const shop: Parameters<typeof textsOfShop>[0] = {
   address: { line1: '1 Street', line2: null, city: 'Kuwait', province: null, postalCode: null, countryCode: 'KW' },
   storefrontOrigins: ['https://tea.example'],
   showQuantity: false,
+  strictProvinces: false,
   timeZone: 'Asia/Kuwait',
   pages: { order: null, reset: 'https://tea.example/reset', verify: null, invitation: null },
   createdAt: '2026-01-01T00:00:00.000Z',

@@ -131,6 +131,7 @@ describe('many rows', () => {
       taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: nth % 2 === 0 }],
       shippingMethods: [],
       showQuantity: false,
+      strictProvinces: false,
       pages: {},
       timeZone: 'UTC',
       version: 1,

@@ -25,6 +25,7 @@ const shop = {
   taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: true }],
   shippingMethods: [],
   showQuantity: false,
+  strictProvinces: false,
   pages: {},
   timeZone: 'UTC',
   createdAt: 1,

@@ -38,6 +38,7 @@ const shopRow = {
   taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: true }],
   shippingMethods: [],
   showQuantity: false,
+  strictProvinces: false,
   pages: {},
   timeZone: 'UTC',
   createdAt: 1,

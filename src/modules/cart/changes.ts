@@ -5,6 +5,7 @@ import { newCartId } from '../../lib/ids.ts'
 import { storedMailAddress } from '../../lib/mail-address.ts'
 import type { Optional } from '../../lib/records.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
+import { isUnknownProvince, type Provinces } from '../countries/domain.ts'
 import type { AddressFields } from '../customer/domain.ts'
 import { checkedAddress, emailOf } from '../customer/index.ts'
 import { noOffers } from '../discount/domain.ts'
@@ -224,8 +225,18 @@ export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number):
     ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && checkedAddress(billingAddress, 'billingAddress.') }),
     ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),
   }
+  if (snapshot.shop.strictProvinces) {
+    assertProvince(snapshot.provinces, change.shippingAddress, 'shippingAddress')
+    assertProvince(snapshot.provinces, change.billingAddress, 'billingAddress')
+  }
   const shippingMethod = methodOf({ ...snapshot, cart: { ...before, ...change } }, input.shippingMethod, now)
   return shippingMethod === before.shippingMethod ? change : { ...change, shippingMethod }
+}
+
+/** @throws AppError INVALID for an address whose country has no such province */
+function assertProvince(provinces: Provinces, address: Cart['shippingAddress'] | undefined, field: string): void {
+  if (address && isUnknownProvince(provinces, address))
+    throw invalid(`${field}.province (body): no ISO 3166-2 code or name of a province of ${address.countryCode}`)
 }
 
 /** Whose code it is, if anybody's, is looked up once there is an order. */

@@ -5,7 +5,7 @@ import { dayMs } from '../../lib/day.ts'
 import { amountMax } from '../../lib/money.ts'
 import { shareOf } from '../../lib/rounding.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
-import { isSameProvince, noProvinces, type Provinces } from '../countries/domain.ts'
+import { isSameProvince, isUnknownProvince, noProvinces, type Provinces } from '../countries/domain.ts'
 import { type Parcel, reaches } from '../shipping/domain.ts'
 
 export type Cart = typeof carts.$inferSelect
@@ -98,7 +98,7 @@ export function taxRateAt(
 
 /** What a shopper has to know of a cart, and would not see by its amounts. */
 export type Notice = { code: (typeof noticeCodes)[number]; message: string }
-export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD', 'DISCOUNT_NOT_COUNTED'] as const
+export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD', 'UNKNOWN_PROVINCE', 'DISCOUNT_NOT_COUNTED'] as const
 
 /** What of a cart's lines decides which notices it has. */
 export type Noticed = {
@@ -109,7 +109,10 @@ export type Noticed = {
   isSent: boolean
 }
 
-/** What a cart is not covered by, of a shop that has some: tax rates, shipping methods. Without an address, nothing. */
+/**
+ * Lists what the address of a cart is not covered by, of a shop that has some (tax rates, shipping methods), and an unknown province.
+ * @param provinces empty for a shop without rates or zones by province, which has no unknown provinces
+ */
 export function noticesOf(
   { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
   { taxRates, shippingMethods }: { taxRates: readonly TaxRate[]; shippingMethods: readonly ShippingMethod[] },
@@ -127,6 +130,11 @@ export function noticesOf(
       : 'No shipping method of the shop goes to the shipping address'
     notices.push({ code: 'NO_SHIPPING_METHOD', message })
   }
+  if (taxedAt && isUnknownProvince(provinces, taxedAt))
+    notices.push({
+      code: 'UNKNOWN_PROVINCE',
+      message: `The country ${taxedAt.countryCode} has no province "${taxedAt.province}": tax rates and shipping zones by province do not apply`,
+    })
   return notices
 }
 

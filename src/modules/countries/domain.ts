@@ -1,9 +1,17 @@
 import type { ICountry } from 'countries-list'
 import { AppError } from '../../core/errors.ts'
 import { alpha3Of, isCountry } from '../../lib/country-code.ts'
-import { isSameProvince, noProvinces, type Province, type Provinces, provinceCodes, provincesOf } from '../../lib/provinces.ts'
+import {
+  isSameProvince,
+  isUnknownProvince,
+  noProvinces,
+  type Province,
+  type Provinces,
+  provinceCodes,
+  provincesOf,
+} from '../../lib/provinces.ts'
 
-export { isCountry, isSameProvince, noProvinces, type Province, type Provinces, provinceCodes }
+export { isCountry, isSameProvince, isUnknownProvince, noProvinces, type Province, type Provinces, provinceCodes }
 
 export type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
 
@@ -40,7 +48,7 @@ export function assertCountry(code: string, field: string): void {
 
 let known: Promise<Provinces> | undefined
 
-/** The provinces and states of all countries, by ISO 3166-2 code and English name. Loaded when somebody first asks. */
+/** The provinces and states of all countries, by ISO 3166-2 code, English name and local names. Loaded when first needed. */
 export const provinces = (): Promise<Provinces> => (known ??= loadProvinces())
 
 let listed: Promise<ReadonlyMap<string, readonly Province[]>> | undefined
@@ -70,6 +78,7 @@ const alsoCountries: Readonly<Record<string, string>> = {
 const alsoCalled = [
   ['US', 'DC', 'District of Columbia'],
   ['FR', '20R', 'Corsica'],
+  ['CN', 'NM', 'Inner Mongolia'],
 ] as const
 
 async function partsOfCountries(): Promise<(Province & { country: string })[]> {
@@ -89,4 +98,7 @@ async function partsOfCountries(): Promise<(Province & { country: string })[]> {
   return parts
 }
 
-const loadProvinces = async (): Promise<Provinces> => provincesOf(await partsOfCountries())
+async function loadProvinces(): Promise<Provinces> {
+  const [parts, { localProvinceNames }] = await Promise.all([partsOfCountries(), import('../../lib/province-names.ts')])
+  return provincesOf([...parts, ...localProvinceNames()])
+}

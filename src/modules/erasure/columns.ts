@@ -175,7 +175,7 @@ export const columnsOf = {
   shop_hosts: { kept: 'shop_id host proof created_at verified_at checked_at missing_since version' },
   shop_mail: { kept: 'shop_id sender_name reply_to accent_colour background_colour language version updated_at' },
   shops: {
-    kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity pages time_zone created_at updated_at verified_at version tax_rates_version shipping_methods_version',
+    kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity strict_provinces pages time_zone created_at updated_at verified_at version tax_rates_version shipping_methods_version',
   },
   // People who work in the shop.
   staff: { kept: 'id shop_id user_id email name role invited_at joined_at created_at updated_at version' },

@@ -127,7 +127,7 @@ function withProvinces(
   for (const [nth, province] of provinces.entries()) {
     const codes = provinceCodes(table, country, province)
     const field = `${path}.provinces.${nth}`
-    if (codes.length === 0) throw invalidRow(at, field, 'no ISO 3166-2 code or English name of a part of its country')
+    if (codes.length === 0) throw invalidRow(at, field, 'no ISO 3166-2 code or name of a part of its country')
     if (codes.some((code) => taken.has(code))) throw invalidRow(at, field, 'overlaps with another province of the method')
     for (const code of codes) taken.add(code)
   }

@@ -133,5 +133,5 @@ const isLoopback = (address: string | undefined): boolean => address !== undefin
 export const shopDifference = (before: Shop, after: Shop): Difference =>
   differenceOf(before, after, [
     ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status', 'verifiedAt'] as const),
-    ...(['origins', 'taxRates', 'shippingMethods', 'showQuantity', 'pages', 'timeZone'] as const),
+    ...(['origins', 'taxRates', 'shippingMethods', 'showQuantity', 'strictProvinces', 'pages', 'timeZone'] as const),
   ])

@@ -49,6 +49,7 @@ export const ShopRecord = t.Object(
     }),
     storefrontOrigins: t.Array(t.String()),
     showQuantity: t.Boolean({ description: 'Whether the public sees how many there are of a variant' }),
+    strictProvinces: t.Boolean({ description: 'Whether carts refuse an address with an unknown province' }),
     pages: t.Object(fieldsOf(nullable(t.String()), 'order', 'reset', 'verify', 'invitation'), {
       description: "Where the links of mails lead; null: to a page of souk's own",
     }),
@@ -66,6 +67,12 @@ export const ChangeShop = t.Object({
   contact: t.Optional(Contact),
   address: t.Optional(Address),
   showQuantity: t.Optional(t.Boolean({ description: 'Public variants show `quantityAvailable`; default false' })),
+  strictProvinces: t.Optional(
+    t.Boolean({
+      description:
+        'Carts refuse an address whose country has no such province (400), while the shop has tax rates or shipping zones by province. Otherwise they have the notice `UNKNOWN_PROVINCE`. Default false',
+    }),
+  ),
   pages: t.Optional(
     t.Object(fieldsOf(maybe(Url), 'order', 'reset', 'verify', 'invitation'), {
       description: 'Where the links of mails lead: https, or http on this machine',
@@ -92,7 +99,8 @@ export const PublicShop = t.Object(
 )
 
 const region = text(100, {
-  description: 'ISO 3166-2 code (`CA`, `US-CA`) or English name (`California`) of a part of the country; none: all of it',
+  description:
+    'ISO 3166-2 code (`CA`, `US-CA`), English name (`California`) or local name (`東京都`) of a part of the country; none: all of it',
 })
 const TaxRate = t.Object(
   {
@@ -130,7 +138,8 @@ const ShippingMethod = t.Object(
             t.Array(text(100), {
               minItems: 1,
               maxItems: zoneProvincesMax,
-              description: 'ISO 3166-2 codes or English names of parts of the country, of which there is one then; left out: all of it',
+              description:
+                'ISO 3166-2 codes, English names or local names of parts of the country, of which there is one then; left out: all of it',
             }),
           ),
         }),

@@ -86,7 +86,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps & Pick<CatalogDeps, 'docume
         detail: {
           summary: 'Replace the tax rates',
           description:
-            'A region is a province or state of its country, by ISO 3166-2 code or English name, and addresses match it by either; one that the country does not have is 400. Of the rates that fit a line the most specific counts: class and region, then class and country, then region, then country. So a variant whose `taxClass` has no rate of its own there takes the standard one. An address that no rate covers is told so in the `notices` of its cart.',
+            'A region is a province or state of its country, by ISO 3166-2 code, English name or local name, and addresses match it by any of them; one that the country does not have is 400. Of the rates that fit a line the most specific counts: class and region, then class and country, then region, then country. So a variant whose `taxClass` has no rate of its own there takes the standard one. An address that no rate covers, or whose province is unknown, has a notice in the `notices` of its cart.',
         },
       },
     )

@@ -155,6 +155,7 @@ export async function openShop(
     taxRates: [],
     shippingMethods: [],
     showQuantity: false,
+    strictProvinces: false,
     pages: {},
     timeZone: 'UTC',
     createdAt: now,
@@ -232,7 +233,10 @@ function whileValid(key: KnownKey | undefined, now: number): KnownKey | undefine
 }
 
 export type ShopChange = Optional<
-  Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'pages' | 'timeZone'> & {
+  Pick<
+    Shop,
+    'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address' | 'showQuantity' | 'strictProvinces' | 'pages' | 'timeZone'
+  > & {
     storefrontOrigins: string[]
   }
 >
@@ -278,7 +282,7 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
   const places = new Set<string>()
   for (const [at, { country, region, class: taxClass = '' }] of taxRates.entries()) {
     const codes = region ? provinceCodes(table, country, region) : ['']
-    if (codes.length === 0) throw invalidRow(at, 'region', 'no ISO 3166-2 code or English name of a part of its country')
+    if (codes.length === 0) throw invalidRow(at, 'region', 'no ISO 3166-2 code or name of a part of its country')
     for (const code of codes) {
       const place = `${country}/${code}/${taxClass}`
       if (places.has(place))

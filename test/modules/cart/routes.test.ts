@@ -393,6 +393,80 @@ describe('notices', () => {
     expect(codes(begun)).toEqual(['NO_TAX_RATE', 'NO_SHIPPING_METHOD'])
   })
 
+  test('a province goes by local name and code, stays as typed, and is named in a notice if it is unknown', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id } = await cartWith(store)
+    const moveTo = (countryCode: string, province: string | null) =>
+      store.guest.change(id, { shippingAddress: { ...home, countryCode, province } })
+    // No rate and no zone of the shop is of a province.
+    expect(codes(await moveTo('US', 'XX'))).toEqual([])
+    await store.taxes(
+      { country: 'US', rateBps: 0 },
+      { country: 'US', region: 'CA', rateBps: 1_000 },
+      { country: 'JP', rateBps: 0 },
+      { country: 'JP', region: '東京都', rateBps: 500 },
+    )
+    const tax = { CA: usd(100), 13: usd(50), none: usd(0) }
+    for (const [country, province, expected] of [
+      ['US', 'California', tax.CA],
+      ['US', 'us-ca', tax.CA],
+      ['JP', '東京都', tax[13]],
+      ['JP', 'Tokyo', tax[13]],
+      ['JP', 'JP-13', tax[13]],
+      ['JP', '大阪府', tax.none],
+      ['US', null, tax.none],
+    ] as const) {
+      const { body } = await moveTo(country, province)
+      expect([province, body.totals.tax, body.notices]).toEqual([province, expected, []])
+      expect(body.shippingAddress.province).toBe(province)
+    }
+    for (const province of ['Calif.', 'XX', '東京都']) {
+      const { body } = await moveTo('US', province)
+      expect([body.shippingAddress.province, body.totals.tax]).toEqual([province, tax.none])
+      expect(body.notices).toEqual([
+        {
+          code: 'UNKNOWN_PROVINCE',
+          message: `The country US has no province "${province}": tax rates and shipping zones by province do not apply`,
+        },
+      ])
+    }
+    const billingAddress = { ...home, province: 'XX' }
+    expect(codes(await store.guest.change(id, { shippingAddress: null, billingAddress }))).toEqual(['UNKNOWN_PROVINCE'])
+    await store.taxes()
+    const zones = [{ countries: ['US'], provinces: ['CA'] }]
+    await store.ships({ code: 'bike', title: 'Bike', zones, rates: [{ amount: usd(900) }] })
+    expect(codes(await moveTo('US', 'Calif.'))).toEqual(['NO_SHIPPING_METHOD', 'UNKNOWN_PROVINCE'])
+    expect(codes(await moveTo('US', 'California'))).toEqual([])
+  })
+
+  test('a shop with strictProvinces refuses an unknown province, while it has rates or zones by province', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const setStrict = async (strictProvinces: boolean) => {
+      const { status, body } = await app.call('PATCH', '/shops/v2', { token: store.token, body: { strictProvinces } })
+      expect([status, body.strictProvinces]).toEqual([200, strictProvinces])
+      expect((await app.call('GET', '/shops/v2', { token: store.token })).body.strictProvinces).toBe(strictProvinces)
+    }
+    await setStrict(true)
+    const { id } = await cartWith(store)
+    const unknown = { ...home, province: 'Calif.' }
+    expect((await store.guest.change(id, { shippingAddress: unknown })).status).toBe(200)
+    await store.taxes({ country: 'US', rateBps: 0 }, { country: 'US', region: 'CA', rateBps: 1_000 })
+    for (const field of ['shippingAddress', 'billingAddress']) {
+      const message = `${field}.province (body): no ISO 3166-2 code or name of a province of US`
+      for (const refused of [await store.guest.change(id, { [field]: unknown }), await store.guest.begin({ [field]: unknown })])
+        expect([refused.status, refused.body.message]).toEqual([400, message])
+    }
+    // The address from before the rates stays, and has the notice.
+    expect(codes(await store.guest.change(id, { email: 'a@example.com' }))).toEqual(['UNKNOWN_PROVINCE'])
+    for (const province of ['California', 'US-CA', null])
+      expect((await store.guest.change(id, { shippingAddress: { ...home, province } })).status).toBe(200)
+    await setStrict(false)
+    const taken = await store.guest.change(id, { shippingAddress: unknown })
+    expect([taken.status, codes(taken)]).toEqual([200, ['UNKNOWN_PROVINCE']])
+  })
+
   test('notices come before a refusal: a cart to where no method goes cannot be bought, and is told why', async () => {
     await using app = await testApp()
     const store = await storeIn(app)

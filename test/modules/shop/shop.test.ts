@@ -51,6 +51,7 @@ describe("the caller's shop", () => {
       'showQuantity',
       'status',
       'storefrontOrigins',
+      'strictProvinces',
       'timeZone',
       'title',
       'updatedAt',
@@ -85,6 +86,8 @@ describe('changing the shop', () => {
     ['timeZone', 'Asia/Kuwait'],
     ['timeZone', 'America/Argentina/Buenos_Aires'],
     ['timeZone', 'UTC'],
+    ['strictProvinces', true],
+    ['strictProvinces', false],
   ]
 
   test("the shop's currency may be another one until there are prices in it: a product, a shipping method or a gift card", async () => {
@@ -340,7 +343,7 @@ describe('tax rates and shipping methods', () => {
       const refused = await put(rate(country, region))
       expect([refused.status, refused.body.message]).toEqual([
         400,
-        'data.0.region (body): no ISO 3166-2 code or English name of a part of its country',
+        'data.0.region (body): no ISO 3166-2 code or name of a part of its country',
       ])
     }
     for (const [one, other] of [

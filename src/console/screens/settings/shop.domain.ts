@@ -20,6 +20,7 @@ export type ShopTexts = {
   countryCode: string
   storefrontOrigins: readonly string[]
   showQuantity: boolean
+  strictProvinces: boolean
   order: string
   reset: string
   verify: string
@@ -42,6 +43,7 @@ export const textsOfShop = (shop: Shop): ShopTexts => ({
   timeZone: shop.timeZone,
   storefrontOrigins: shop.storefrontOrigins,
   showQuantity: shop.showQuantity,
+  strictProvinces: shop.strictProvinces,
   ...texts(contactFields, shop.contact),
   ...texts(addressFields, shop.address),
   ...texts(pageFields, shop.pages),
@@ -58,8 +60,8 @@ export const changedFields = (from: ShopTexts, to: ShopTexts): (keyof ShopTexts)
 export function shopChange(from: ShopTexts, to: ShopTexts): Record<string, unknown> | undefined {
   const changed = new Set(changedFields(from, to))
   if (changed.size === 0) return undefined
-  const plain = (['title', 'description', 'currency', 'timeZone', 'storefrontOrigins', 'showQuantity'] as const).filter((name) =>
-    changed.has(name),
+  const plain = (['title', 'description', 'currency', 'timeZone', 'storefrontOrigins', 'showQuantity', 'strictProvinces'] as const).filter(
+    (name) => changed.has(name),
   )
   const part = (names: readonly (keyof ShopTexts)[]) => names.filter((name) => changed.has(name)).map((name) => [name, given(to[name])])
   const parts = (

@@ -96,6 +96,7 @@ function ShopForm({ held: { data, etag }, resource }: { held: Held; resource: Re
         <TagsField bind={draft.storefrontOrigins} label={w('storefrontOrigins')} hint={w('originsHint')} max={50} code />
         {draft.storefrontOrigins.value.length === 0 && <Note>{w('originsNone')}</Note>}
         <CheckField bind={draft.showQuantity} label={w('showQuantity')} hint={w('showQuantityHint')} />
+        <CheckField bind={draft.strictProvinces} label={w('strictProvinces')} hint={w('strictProvincesHint')} />
       </Section>
       <Section title={w('pages')} hint={w('pagesHint')}>
         <div class="fields">

@@ -59,6 +59,7 @@ export default {
   giftCards: 'بطاقات الهدايا',
   'notice.NO_TAX_RATE': 'لا نسبة ضريبة تشمل العنوان.',
   'notice.NO_SHIPPING_METHOD': 'لا طريقة شحن إلى هذا العنوان.',
+  'notice.UNKNOWN_PROVINCE': 'المحافظة أو الولاية في العنوان غير معروفة.',
   'notice.DISCOUNT_NOT_COUNTED': 'الخصم لا يُنقص شيئًا:',
   payLink: 'رابط الدفع',
   payLinkHint: 'من يملكه يرى المسودة ويستطيع دفعها.',

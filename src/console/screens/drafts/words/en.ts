@@ -56,6 +56,7 @@ export default {
   giftCards: 'Gift cards',
   'notice.NO_TAX_RATE': 'No tax rate covers the address.',
   'notice.NO_SHIPPING_METHOD': 'No shipping method goes to the address.',
+  'notice.UNKNOWN_PROVINCE': 'The province of the address is unknown.',
   'notice.DISCOUNT_NOT_COUNTED': 'The discount takes nothing off:',
   payLink: 'Link to pay',
   payLinkHint: 'Whoever has it sees the draft and can pay it.',

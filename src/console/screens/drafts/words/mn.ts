@@ -59,6 +59,7 @@ export default {
   giftCards: 'Бэлгийн карт',
   'notice.NO_TAX_RATE': 'Энэ хаягт татварын хувь алга.',
   'notice.NO_SHIPPING_METHOD': 'Энэ хаяг руу хүргэх арга алга.',
+  'notice.UNKNOWN_PROVINCE': 'Хаягийн аймаг, муж танигдсангүй.',
   'notice.DISCOUNT_NOT_COUNTED': 'Хямдрал үйлчлэхгүй байна:',
   payLink: 'Төлөх холбоос',
   payLinkHint: 'Холбоостой хүн ноорогийг харж, төлж чадна.',

@@ -29,6 +29,8 @@ export default {
   originsNone: 'None is named: pages from anywhere may use the publishable key.',
   showQuantity: 'Show shoppers how many there are',
   showQuantityHint: 'Storefronts then get the number of each variant, not only whether there is one.',
+  strictProvinces: 'Refuse unknown provinces',
+  strictProvincesHint: 'If tax rates or shipping zones go by province, carts refuse an address whose province is unknown.',
   pages: 'Pages that mails lead to',
   pagesHint: "Addresses of your own storefront. Where there is none, mails lead to a page of souk's.",
   order: 'An order',

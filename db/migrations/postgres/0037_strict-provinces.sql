@@ -1,0 +1,1 @@
+ALTER TABLE "shops" ADD COLUMN "strict_provinces" boolean DEFAULT false NOT NULL;

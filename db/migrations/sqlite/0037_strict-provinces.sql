@@ -1,0 +1,1 @@
+ALTER TABLE `shops` ADD `strict_provinces` integer DEFAULT false NOT NULL;

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import { localProvinceNames } from '../../src/lib/province-names.ts'
+import { isUnknownProvince, noProvinces, provinceCodes } from '../../src/lib/provinces.ts'
+import { provinces } from '../../src/modules/countries/domain.ts'
+
+const table = await provinces()
+
+describe('provinces', () => {
+  test.each([
+    ['JP', '13', ['東京都', '東京', 'Tokyo', 'Tōkyō', 'TOKYO', '13', 'JP-13', 'jp-13']],
+    ['DE', 'BY', ['Bayern', 'bavaria', 'Freistaat Bayern', 'BY', 'DE-BY']],
+    ['DE', 'TH', ['Thüringen', 'Thuringen', 'Thuringia']],
+    ['RU', 'MOW', ['Москва', 'москва', 'Moscow']],
+    ['RU', 'MOS', ['Московская область', 'Московская обл.']],
+    ['FR', 'IDF', ['Île-de-France', 'ile de france', 'IDF']],
+    ['ES', 'CT', ['Cataluña', 'Catalunya', 'Catalonia']],
+    ['IT', '52', ['Toscana', 'Tuscany']],
+    ['CN', 'GD', ['广东省', '广东', '廣東', 'Guangdong']],
+    ['CN', 'NM', ['内蒙古', 'Inner Mongolia', 'CN-NM']],
+    ['KR', '11', ['서울특별시', '서울', 'Seoul']],
+    ['TH', '10', ['กรุงเทพมหานคร', 'Bangkok']],
+    ['UA', '30', ['Київ', 'Kyiv']],
+    ['AE', 'DU', ['دبي', 'إمارة دبي', 'Dubai', 'DU']],
+    ['SA', '01', ['الرياض', 'منطقة الرياض', 'Riyadh']],
+    ['MN', '1', ['Улаанбаатар', 'Ulaanbaatar', 'MN-1']],
+    ['BR', 'SP', ['São Paulo', 'Sao Paulo', 'SP']],
+    ['CA', 'QC', ['Québec', 'quebec', 'QC', 'CA-QC']],
+    ['CA', 'NS', ['Nouvelle-Écosse', 'Nova Scotia']],
+    ['PL', '10', ['Łódzkie', 'lodzkie']],
+    ['US', 'CA', ['California', 'CA', 'us-ca', 'US CA']],
+  ])('resolves local names, English names and codes: %s-%s', (country, code, names) => {
+    for (const name of names) expect([name, provinceCodes(table, country, name)]).toEqual([name, [code]])
+  })
+
+  test('gives every local name to a code of its country, and the separators of the table are in no name', () => {
+    for (const { country, code, name } of localProvinceNames()) {
+      expect([country, code]).toEqual([expect.stringMatching(/^[A-Z]{2}$/), expect.stringMatching(/^[A-Z0-9]{1,3}$/)])
+      expect([name, provinceCodes(table, country, name)]).toEqual([name, [code]])
+      expect([code, provinceCodes(table, country, `${country}-${code}`)]).toEqual([code, [code]])
+      expect(name).not.toMatch(/[|;=\n]/)
+    }
+  })
+
+  test('tells an unknown province from none, and from those of a country without a list', () => {
+    const unknown = (countryCode: string, province: string | null) => isUnknownProvince(table, { countryCode, province })
+    for (const province of ['Calif.', 'XX', '東京都', 'CA-CA']) expect([province, unknown('US', province)]).toEqual([province, true])
+    expect(unknown('US', 'CA')).toBe(false)
+    expect(unknown('US', null)).toBe(false)
+    expect(unknown('ZZ', 'XX')).toBe(false)
+    expect(isUnknownProvince(noProvinces, { countryCode: 'US', province: 'XX' })).toBe(false)
+  })
+})

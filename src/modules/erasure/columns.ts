@@ -178,7 +178,7 @@ export const columnsOf = {
     kept: 'id merchant_id name title description logo_url currency country mode status contact address origins tax_rates shipping_methods show_quantity strict_provinces pages time_zone created_at updated_at verified_at version tax_rates_version shipping_methods_version',
   },
   // People who work in the shop.
-  staff: { kept: 'id shop_id user_id email name role invited_at joined_at created_at updated_at version' },
+  staff: { kept: 'id shop_id user_id email name role invited_at joined_at invited_by_mail accepted_by created_at updated_at version' },
   stock_history: { kept: 'id shop_id variant_id delta on_hand reason actor at' },
   trust_counts: { kept: 'name chain_id value' },
   trust_registry: { kept: 'id generation' },

@@ -62,7 +62,7 @@ const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `T
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
  * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores
  * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused. `takesNoTurn` is for files,
- * pages of the program and probes: see public-reads.ts.
+ * pages of the program, probes and responses that are streamed: see public-reads.ts.
  */
 export const access = (
   deps: Pick<

@@ -695,7 +695,7 @@ function createValidators(document: OpenApi): Validators {
     uri: (text: string) => URL.canParse(text),
     binary: true as const,
   }
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats })
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats, keywords: ['x-roles'] })
   for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(closed(schema) as object, name)
   const compiled = new Map<unknown, ValidateFunction>()
   return ({ operation }, status, value) => {

@@ -1,5 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+// The child runs on the engine of the suite.
+import '../../../db/columns.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)

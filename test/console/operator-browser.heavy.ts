@@ -59,7 +59,7 @@ test('days of one’s own stand in the address; too many are refused in souk’s
   await visitor.text('Jan 1, 2026 to Feb 1, 2026')
   expect(await visitor.path()).toBe('/console/net/figures/gmv?from=2026-01-01&to=2026-02-01')
   expect(await visitor.axe()).toEqual([])
-  visitor.expects('GET /admin/dashboard/gmv?startDate=2020-01-01&endDate=2026-02-01 400')
+  visitor.expects('GET /admin/dashboard/gmv?startDate=2020-01-01&endDate=2026-02-01&mode=TEST 400')
   await visitor.fill('From', '2020-01-01')
   await visitor.text('a window has 365 days at most')
   await visitor.text('Request ')

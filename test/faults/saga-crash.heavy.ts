@@ -173,7 +173,7 @@ const scenarios: Scenario[] = [
     name: 'a refund of all',
     prepare: async ({ bought, action }) => action(await bought(), 'refunds', { all: true }),
     status: 201,
-    order: { status: 'CONFIRMED', paymentStatus: 'REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 750 },
+    order: { status: 'FULFILLED', paymentStatus: 'REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 750 },
     ...sold,
     cards: [300, 450],
   },

@@ -1,6 +1,7 @@
 /** `souk chain register` and `souk chain attest`: what they would send, what it may cost, and, once told to, what became of it. */
 import { readFileSync, statSync } from 'node:fs'
-import type { Connection, Quote, Receipt, Signer, Transaction } from '../clients/chain/transactions.ts'
+import type { Connection } from '../clients/chain/client.ts'
+import type { Quote, Receipt, Signer, Transaction } from '../clients/chain/transactions.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type SchemaName, schemaNames, schemaUids, zeroAddress } from '../lib/eas.ts'

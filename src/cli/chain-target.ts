@@ -1,4 +1,4 @@
-import type { Connection } from '../clients/chain/transactions.ts'
+import type { Connection } from '../clients/chain/client.ts'
 import { createSafeFetch } from '../clients/safe-fetch.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -89,7 +89,7 @@ export function deployedAt(chainId: number, contract: Hex | undefined): { contra
  * @throws OperatorError where there is none
  */
 export async function connectTo({ chainId, urls }: Pick<Target, 'chainId' | 'urls'>): Promise<Connection> {
-  const { connect } = await import('../clients/chain/transactions.ts')
+  const { connect } = await import('../clients/chain/client.ts')
   const problems: string[] = []
   for (const url of urls) {
     const node = connect({ url, safeFetch: outgoing, now: Date.now })

@@ -131,7 +131,7 @@ async function targetsOf(input: Input): Promise<Target[]> {
 }
 
 async function byChain(urls: readonly string[]): Promise<Map<number, string[]>> {
-  const { connect } = await import('../clients/chain/transactions.ts')
+  const { connect } = await import('../clients/chain/client.ts')
   const found = new Map<number, string[]>()
   for (const url of urls) {
     const node = connect({ url, safeFetch: outgoing, now: Date.now })

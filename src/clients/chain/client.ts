@@ -1,5 +1,5 @@
 /** viem's client of one node, with the guarded fetch underneath. Loads viem: import this by `await import()`. */
-import { BaseError, createPublicClient, http, RpcRequestError } from 'viem'
+import { BaseError, createPublicClient, type HttpTransport, http, type PublicClient, RpcRequestError } from 'viem'
 import { NodeError } from '../../core/chain.ts'
 import { OutgoingError, type SafeFetch } from '../../core/outgoing.ts'
 import { errorIn, isAnswerTo } from './answers.ts'
@@ -29,13 +29,16 @@ type Options = {
   readonly arrived?: (bytes: number) => Promise<() => Promise<unknown>>
 }
 
-/** Inferred: to compare viem's client with its `PublicClient` is too deep for the compiler at times. */
-export type ChainClient = ReturnType<typeof createClient>
+/** With all parameters as `createPublicClient` infers them: to compare two of viem's clients is too deep for the compiler at times. */
+export type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
 
 /** viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can show it. */
 let clients = 0
 
-export function createClient({ url, safeFetch, signal, now, ...more }: ClientSettings, { batch = false, arrived }: Options = {}) {
+export function createClient(
+  { url, safeFetch, signal, now, ...more }: ClientSettings,
+  { batch = false, arrived }: Options = {},
+): ChainClient {
   async function fetchFn(_: unknown, init?: { readonly body?: unknown }): Promise<Response> {
     const body = String(init?.body)
     const { status, headers, bytes } = await safeFetch(url, {
@@ -60,7 +63,7 @@ export function createClient({ url, safeFetch, signal, now, ...more }: ClientSet
     await rest?.()
     return new Response(text, { headers: { 'content-type': 'application/json' } })
   }
-  return createPublicClient({
+  return createPublicClient<HttpTransport, undefined, undefined, undefined, undefined>({
     ccipRead: false,
     transport: http(`http://${++clients}.invalid`, {
       batch: batch && { batchSize: Number.POSITIVE_INFINITY },
@@ -95,4 +98,21 @@ export function nodeErrorIn(error: unknown, url: string): NodeError | undefined 
   if (cause instanceof NodeError) return cause
   const refusal = refusalIn(error)
   return refusal && failureOf(refusal, undefined, url)
+}
+
+/** A node, of which only the host may be shown. `ask` throws NodeError where the node does not answer or refuses. */
+export type Connection = { readonly host: string; ask<T>(work: (client: ChainClient) => Promise<T>): Promise<T> }
+
+export function connect(settings: ClientSettings): Connection {
+  const client = createClient(settings)
+  return {
+    host: new URL(settings.url).host,
+    async ask(work) {
+      try {
+        return await work(client)
+      } catch (error) {
+        throw nodeErrorIn(error, settings.url) ?? error
+      }
+    },
+  }
 }

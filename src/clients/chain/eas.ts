@@ -4,7 +4,8 @@
  */
 import {
   type AbiParameter,
-  type ContractFunctionReturnType,
+  BaseError,
+  ContractFunctionRevertedError,
   decodeAbiParameters,
   decodeFunctionResult,
   encodeAbiParameters,
@@ -14,29 +15,25 @@ import {
   keccak256,
   parseAbi,
   parseAbiParameters,
+  parseEventLogs,
   stringToBytes,
+  type TransactionReceipt,
   zeroHash,
 } from 'viem'
-import { type SchemaName, schemaTexts, zeroAddress } from '../../lib/eas.ts'
+import { type SchemaName, schemaTexts, schemaUids, zeroAddress } from '../../lib/eas.ts'
+import { type Connection, nodeErrorIn } from './client.ts'
 
-export const easAbi = parseAbi([
+const abi = parseAbi([
   'struct RequestData { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',
   'struct Request { bytes32 schema; RequestData data; }',
-  'struct Requests { bytes32 schema; RequestData[] data; }',
-  'struct RevocationData { bytes32 uid; uint256 value; }',
-  'struct Revocation { bytes32 schema; RevocationData data; }',
   'struct Attestation { bytes32 uid; bytes32 schema; uint64 time; uint64 expirationTime; uint64 revocationTime; bytes32 refUID; address recipient; address attester; bool revocable; bytes data; }',
   'struct SchemaRecord { bytes32 uid; address resolver; bool revocable; string schema; }',
   'function attest(Request request) payable returns (bytes32)',
-  'function multiAttest(Requests[] requests) payable returns (bytes32[])',
-  'function revoke(Revocation request) payable',
   'function getAttestation(bytes32 uid) view returns (Attestation)',
-  'function isAttestationValid(bytes32 uid) view returns (bool)',
   'function getSchemaRegistry() view returns (address)',
   'function register(string schema, address resolver, bool revocable) returns (bytes32)',
   'function getSchema(bytes32 uid) view returns (SchemaRecord)',
   'event Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)',
-  'event Revoked(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)',
   'error AccessDenied()',
   'error AlreadyExists()',
   'error AlreadyRevoked()',
@@ -75,7 +72,18 @@ export type Statements = {
 }
 
 /** Times are seconds; 0 means never. Addresses are in lower case. */
-export type Attestation = ContractFunctionReturnType<typeof easAbi, 'view', 'getAttestation'>
+export type Attestation = {
+  uid: Hex
+  schema: Hex
+  time: bigint
+  expirationTime: bigint
+  revocationTime: bigint
+  refUID: Hex
+  recipient: Hex
+  attester: Hex
+  revocable: boolean
+  data: Hex
+}
 
 export type AttestationRequest = {
   schema: Hex
@@ -129,17 +137,17 @@ export const attestationArgs = ({ schema, recipient, data, expirationTime = 0n, 
 
 /** The call that registers a schema, for the SchemaRegistry. */
 export const registrationOf = (name: SchemaName): Hex =>
-  encodeFunctionData({ abi: easAbi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
+  encodeFunctionData({ abi: abi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
 
 export const attestationOf = (request: AttestationRequest): Hex =>
-  encodeFunctionData({ abi: easAbi, functionName: 'attest', args: attestationArgs(request) })
+  encodeFunctionData({ abi: abi, functionName: 'attest', args: attestationArgs(request) })
 
 /** The call that reads an attestation. */
-export const readingOf = (uid: Hex): Hex => encodeFunctionData({ abi: easAbi, functionName: 'getAttestation', args: [uid] })
+export const readingOf = (uid: Hex): Hex => encodeFunctionData({ abi: abi, functionName: 'getAttestation', args: [uid] })
 
 /** What `getAttestation` answered; undefined where there is none of that uid. @throws where the answer is none of the kind */
 export function decodeAttestation(answer: Hex): Attestation | undefined {
-  const attestation = decodeFunctionResult({ abi: easAbi, functionName: 'getAttestation', data: answer })
+  const attestation = decodeFunctionResult({ abi: abi, functionName: 'getAttestation', data: answer })
   const { recipient, attester } = attestation
   return attestation.uid === zeroHash
     ? undefined
@@ -161,3 +169,45 @@ export const isHashOf = ({ uid, schema, recipient, attester, time, expirationTim
         ),
       ),
   )
+
+/** The SchemaRegistry, as EAS itself names it; undefined where there is no EAS at the address. @throws NodeError */
+export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | undefined> =>
+  ask(async (client) => {
+    if ((await client.getCode({ address })) === undefined) return undefined
+    try {
+      return (await client.readContract({ address, abi: abi, functionName: 'getSchemaRegistry' })).toLowerCase() as Hex
+    } catch (error) {
+      if (revertIn(error) || !nodeErrorIn(error, 'http://x')) return undefined
+      throw error
+    }
+  })
+
+export const isRegistered = ({ ask }: Connection, registry: Hex, name: SchemaName): Promise<boolean> =>
+  ask(async (client) => {
+    const args = [schemaUids[name]] as const
+    return (await client.readContract({ address: registry, abi: abi, functionName: 'getSchema', args })).uid === schemaUids[name]
+  })
+
+/** Tries an attestation without sending it. @returns the name of the error that the contract refuses it by, '' for one without a name */
+export const refusalOf = ({ ask }: Connection, address: Hex, account: Hex, request: AttestationRequest): Promise<string | undefined> =>
+  ask(async (client) => {
+    try {
+      await client.simulateContract({ address, account, abi: abi, functionName: 'attest', args: attestationArgs(request) })
+      return undefined
+    } catch (error) {
+      const revert = revertIn(error)
+      if (revert) return revert.data?.errorName ?? ''
+      throw error
+    }
+  })
+
+function revertIn(error: unknown): ContractFunctionRevertedError | undefined {
+  const cause = error instanceof BaseError ? error.walk((one) => one instanceof ContractFunctionRevertedError) : undefined
+  return cause instanceof ContractFunctionRevertedError ? cause : undefined
+}
+
+/** The uid in the log of what was attested. */
+export function uidIn({ logs }: TransactionReceipt, contract: Hex, schema: SchemaName, attester: Hex): Hex | undefined {
+  const attested = parseEventLogs({ abi: abi, eventName: 'Attested', logs, args: { attester, schemaUID: schemaUids[schema] } })
+  return attested.find(({ address }) => address.toLowerCase() === contract)?.args.uid
+}

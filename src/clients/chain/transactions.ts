@@ -1,22 +1,18 @@
 /** What the commands that sign ask of a node, by viem. Loads viem: import this by `await import()`, so that a start does not. */
 import {
   BaseError,
-  ContractFunctionRevertedError,
   defineChain,
   Eip1559FeesNotSupportedError,
   formatEther,
   type Hex,
   keccak256,
-  parseEventLogs,
   type TransactionReceipt,
   UnknownNodeError,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { getNodeError } from 'viem/utils'
 import { NodeError } from '../../core/chain.ts'
-import { type SchemaName, schemaUids } from '../../lib/eas.ts'
-import { type ChainClient, type ClientSettings, createClient, nodeErrorIn } from './client.ts'
-import { type AttestationRequest, attestationArgs, easAbi } from './eas.ts'
+import type { Connection } from './client.ts'
 
 export type Transaction = { readonly to: Hex; readonly data: Hex }
 type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint } | { readonly gasPrice: bigint }
@@ -24,65 +20,12 @@ type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigi
 export type Quote = { readonly gas: bigint; readonly fees: Fees; readonly costMax: bigint }
 export type Receipt = TransactionReceipt
 export type Signer = ReturnType<typeof signerOf>
-export type Connection = ReturnType<typeof connect>
 
 /** Of a chain whose fees have to hold for some blocks: twice the fee of the newest one. */
 const feesOfTwo = defineChain({
   ...{ id: 0, name: '', nativeCurrency: { name: '', symbol: '', decimals: 18 }, rpcUrls: { default: { http: [] } } },
   fees: { baseFeeMultiplier: 2 },
 })
-
-/** A node, of which only the host may be shown. */
-export function connect(settings: ClientSettings) {
-  const client = createClient(settings)
-  return {
-    host: new URL(settings.url).host,
-    /** @throws NodeError where the node does not answer or refuses */
-    async ask<T>(work: (client: ChainClient) => Promise<T>): Promise<T> {
-      try {
-        return await work(client)
-      } catch (error) {
-        throw nodeErrorIn(error, settings.url) ?? error
-      }
-    },
-  }
-}
-
-/** The SchemaRegistry, as EAS itself names it; undefined where there is no EAS at the address. @throws NodeError */
-export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | undefined> =>
-  ask(async (client) => {
-    if ((await client.getCode({ address })) === undefined) return undefined
-    try {
-      return (await client.readContract({ address, abi: easAbi, functionName: 'getSchemaRegistry' })).toLowerCase() as Hex
-    } catch (error) {
-      if (revertIn(error) || !nodeErrorIn(error, 'http://x')) return undefined
-      throw error
-    }
-  })
-
-export const isRegistered = ({ ask }: Connection, registry: Hex, name: SchemaName): Promise<boolean> =>
-  ask(async (client) => {
-    const args = [schemaUids[name]] as const
-    return (await client.readContract({ address: registry, abi: easAbi, functionName: 'getSchema', args })).uid === schemaUids[name]
-  })
-
-/** Tries an attestation without sending it. @returns the name of the error that the contract refuses it by, '' for one without a name */
-export const refusalOf = ({ ask }: Connection, address: Hex, account: Hex, request: AttestationRequest): Promise<string | undefined> =>
-  ask(async (client) => {
-    try {
-      await client.simulateContract({ address, account, abi: easAbi, functionName: 'attest', args: attestationArgs(request) })
-      return undefined
-    } catch (error) {
-      const revert = revertIn(error)
-      if (revert) return revert.data?.errorName ?? ''
-      throw error
-    }
-  })
-
-function revertIn(error: unknown): ContractFunctionRevertedError | undefined {
-  const cause = error instanceof BaseError ? error.walk((one) => one instanceof ContractFunctionRevertedError) : undefined
-  return cause instanceof ContractFunctionRevertedError ? cause : undefined
-}
 
 /** Simulates a transaction and says what it may cost: a quarter more gas than it takes now. */
 export const quote = ({ ask }: Connection, account: Hex, transaction: Transaction): Promise<Quote> =>
@@ -128,12 +71,6 @@ export const receiptOf = ({ ask }: Connection, hash: Hex): Promise<Receipt | und
     if (error instanceof NodeError || error instanceof BaseError) return undefined
     throw error
   })
-
-/** The uid in the log of what was attested. */
-export function uidIn({ logs }: Receipt, contract: Hex, schema: SchemaName, attester: Hex): Hex | undefined {
-  const attested = parseEventLogs({ abi: easAbi, eventName: 'Attested', logs, args: { attester, schemaUID: schemaUids[schema] } })
-  return attested.find(({ address }) => address.toLowerCase() === contract)?.args.uid
-}
 
 /** An amount of the chain's coin, as people write it. */
 export const coins = (amount: bigint): string => formatEther(amount)

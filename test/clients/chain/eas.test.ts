@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { decodeErrorResult, decodeFunctionResult, encodeFunctionData, toEventSelector } from 'viem'
-import { easAbi as abi, decodeStatement, encodeStatement, refOf, registrationOf, uidOfSchema } from '../../../src/clients/chain/eas.ts'
+import { decodeErrorResult, decodeFunctionResult, encodeFunctionData, parseAbi, toEventSelector } from 'viem'
 import { deployments } from '../../../src/lib/chain-settings.ts'
 import { attestedTopic, revokedTopic, schemaNames, schemaTexts, schemaUids, zeroAddress } from '../../../src/lib/eas.ts'
 import { describeChain, RpcError } from '../../support/chain/anvil.ts'
@@ -11,6 +10,12 @@ import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
+const abi = parseAbi([
+  'struct SchemaRecord { bytes32 uid; address resolver; bool revocable; string schema; }',
+  'function getSchemaRegistry() view returns (address)',
+  'function getSchema(bytes32 uid) view returns (SchemaRecord)',
+  'error AlreadyExists()',
+])
 const lender = '0x00000000000000000000000000000000000000b1'
 const provider = '0x00000000000000000000000000000000000000d1'
 

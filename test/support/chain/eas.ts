@@ -1,11 +1,10 @@
 /** The Ethereum Attestation Service itself, on a node of the test: its own bytecode, our four schemas, and whoever attests. */
 import easArtifact from '@ethereum-attestation-service/eas-contracts/artifacts/contracts/EAS.sol/EAS.json'
 import registryArtifact from '@ethereum-attestation-service/eas-contracts/artifacts/contracts/SchemaRegistry.sol/SchemaRegistry.json'
-import { encodeAbiParameters, encodeFunctionData, getContractAddress } from 'viem'
+import { encodeAbiParameters, encodeFunctionData, getContractAddress, parseAbi } from 'viem'
 import {
   type Attestation,
   type AttestationRequest,
-  easAbi as abi,
   attestationArgs,
   decodeAttestation,
   encodeStatement,
@@ -18,6 +17,15 @@ import { attestedTopic, type SchemaName, schemaNames, schemaUids, zeroAddress } 
 import { type Anvil, hexOf, startAnvil } from './anvil.ts'
 
 type Hex = `0x${string}`
+
+const abi = parseAbi([
+  'struct RequestData { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',
+  'struct Requests { bytes32 schema; RequestData[] data; }',
+  'struct RevocationData { bytes32 uid; uint256 value; }',
+  'struct Revocation { bytes32 schema; RevocationData data; }',
+  'function multiAttest(Requests[] requests) payable returns (bytes32[])',
+  'function revoke(Revocation request) payable',
+])
 
 /** All in one transaction; those of a schema that follow each other share an entry. */
 function multiAttestOf(requests: readonly AttestationRequest[]): Hex {

@@ -197,6 +197,7 @@ export async function measureSoak(): Promise<void> {
     UNPAID_ORDERS_PER_ADDRESS: '1000000',
     UNPAID_ORDERS_PER_SHOP: '1000000',
     OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8',
+    MAIL_TEST_SHOPS: 'true',
     SMTP_URL: mails.url,
     MAIL_FROM: 'shop@souk.example',
   })

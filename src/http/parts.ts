@@ -116,7 +116,7 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
       }),
     /** Between refusals of what costs more than it tells. */
     spacing: createSpacing({ now: () => performance.now(), sleep }),
-    /** The turns of client addresses at public reads. On PostgreSQL a read holds the thread for a moment only: nobody rests. */
+    /** The turns of client addresses at public reads. On PostgreSQL a read hardly uses the thread, so no rest is needed. */
     readTurns: createShares({
       now: () => performance.now(),
       sleep: (ms) => (ms > 0 ? sleep(ms) : turn()),

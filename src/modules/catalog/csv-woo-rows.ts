@@ -121,7 +121,7 @@ function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: W
   return told
 }
 
-/** Refuses a blank price: nobody can buy at one in WooCommerce, and it would be nothing here. */
+/** Refuses a blank price: WooCommerce does not sell such a product, and here it would sell for 0. */
 function putPrices(row: WooRow, hasColumn: boolean, put: (field: Field, text: string | undefined) => void, { report, notice }: Tell): void {
   const { cells } = row
   const regular = decimal(cells.get('regularPrice'))

@@ -61,7 +61,7 @@ type Following = {
   bytesSince: number
   /** What went wrong with the log, and not with the store. */
   broken: unknown
-  /** Rejected once the log is lost or let go: nobody waits for the store then. */
+  /** Rejected once the log is lost or let go, so that no code waits for the store any longer. */
   readonly ended: PromiseWithResolvers<never>
   /** Why the log is to be let go. */
   letGo: LetGo | undefined
@@ -397,7 +397,7 @@ export function startShipping(
 const stopMaxMs = 8_000
 const finishMaxMs = 2_000
 
-/** What of the disk would be free if nobody followed the log: not the log itself, where others read from it. */
+/** Free bytes of the disk without the follower's own files. The log itself does not count while other readers use it. */
 const heldBytesOf = ({ logBytes, waitingBytes, isHeldByOthers }: LogLengths) => waitingBytes + (isHeldByOthers ? 0 : logBytes)
 
 async function* none(): AsyncGenerator<Uint8Array> {}

@@ -138,7 +138,7 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
   const variant = inserter(db, variantsTable)
   const document = inserter(db, documentsTable)
   const summary = inserter(db, summariesTable)
-  const tag = db.prepare(`INSERT INTO product_tags VALUES (${marks(4)})`)
+  const tag = db.prepare(`INSERT INTO product_tags VALUES (${marks(6)})`)
   const rank = db.prepare('INSERT INTO product_ranks VALUES (? * 1048576, ?)')
   const words = db.prepare('INSERT INTO product_words (rowid, words) VALUES (? * 1048576, ?)')
   return (whole, keys) => {
@@ -148,7 +148,7 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
     const rendered = renderedOf(whole)
     document(rendered.document)
     summary({ productId: p.id, summary: rendered.summary })
-    for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey)
+    for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey, keys.titleKey, keys.priceKey)
     rank.run(p.publishedAt, p.id)
     const tags = p.tags.map((one) => one.toLowerCase())
     words.run(

@@ -63,38 +63,44 @@ const endOf = {
   id: sql.raw('substr(c.product_id, 6)'),
 }
 const facts = sql.raw('visible_from, vendor, type, available, min_price, max_price, tag_bits')
+const factsOf = sql.raw('f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits')
 
-/** Documents of the shop that share a value, the newest first. */
-function newestSource(filter: ProductFilter, name: 'newest' | 'vendor' | 'type' | 'available'): Source {
-  const { shopId, now, vendor, type, available } = filter
+type Order = 'newest' | 'title' | 'price'
+/** Conditions for which an index has its own sequence of products. That of `available` exists in the order `newest` alone. */
+type Facet = 'vendor' | 'type' | 'tag' | 'available'
+
+/** The range of a sort key that can match. By price: of products whose lowest price is within the filter's range. */
+function rangeOf({ now, minPrice, maxPrice }: ProductFilter, order: Order): SQL {
+  if (order === 'newest') return sql`and newest_key < ${newestKeyAbove(now)}`
+  if (order === 'title') return sql.empty()
+  const below = maxPrice === undefined ? undefined : priceKeyAbove(maxPrice)
+  return sql`${minPrice ? sql`and price_key >= ${priceKeyFrom(minPrice)}` : sql.empty()} ${below === undefined ? sql.empty() : sql`and price_key < ${below}`}`
+}
+const knownOf = { newest: ['now'], title: [], price: ['minPrice', 'maxPrice'] } as const
+
+/** Documents of the shop, or those that share the value of a facet, in an order. */
+function sortedSource(filter: ProductFilter, order: Order, descending: boolean, facet?: Facet): Source {
+  const { shopId, tag, vendor, type, available } = filter
+  const key = sql.raw(`${order}_key`)
+  const sorted = (most: number) => sql`order by ${key} ${sql.raw(descending ? 'desc' : 'asc')} limit ${most}`
+  const [known, end] = [[...knownOf[order], ...(facet ? [facet] : [])], endOf[order]]
+  if (facet === 'tag') {
+    const bare = (most: number) => sql`select ${key} from product_tags ${indexedBy(`product_tags_${order}`)}
+      where shop_id = ${shopId} and tag = ${tag} ${rangeOf(filter, order)} ${sorted(most)}`
+    const rows = (most: number) => sql`select c.${key}, ${factsOf} from (${bare(most)}) c
+      ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = ${productIdIn(end)}
+      order by c.${key} ${sql.raw(descending ? 'desc' : 'asc')}`
+    return { known, rows, bare, end }
+  }
   const shares = {
-    newest: sql.empty(),
     vendor: sql`and vendor = ${vendor}`,
     type: sql`and type = ${type}`,
     available: sql`and ${isAvailable(available === true)}`,
   }
-  return {
-    known: name === 'newest' ? ['now'] : ['now', name],
-    rows: (most) => sql`select newest_key, ${facts} from product_documents ${indexedBy(`product_documents_${name}`)}
-      where shop_id = ${shopId} ${shares[name]} and newest_key < ${newestKeyAbove(now)} order by newest_key desc limit ${most}`,
-    end: endOf.newest,
-  }
-}
-
-const tagRows = ({ shopId, tag, now }: ProductFilter, most: number) =>
-  sql`select newest_key from product_tags ${indexedBy('product_tags_newest')}
-    where shop_id = ${shopId} and tag = ${tag} and newest_key < ${newestKeyAbove(now)} order by newest_key desc limit ${most}`
-
-const factsOf = sql.raw('f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits')
-
-function tagSource(filter: ProductFilter): Source {
-  return {
-    known: ['now', 'tag'],
-    rows: (most) => sql`select t.newest_key, ${factsOf} from (${tagRows(filter, most)}) t
-      ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = ${productIdIn(sql.raw('substr(t.newest_key, 11)'))}`,
-    bare: (most) => tagRows(filter, most),
-    end: endOf.newest,
-  }
+  const index = ['product_documents', facet, facet && order === 'newest' ? undefined : order].filter((part) => part !== undefined).join('_')
+  const rows = (most: number) => sql`select ${key}, ${facts} from product_documents ${indexedBy(index)}
+    where shop_id = ${shopId} ${facet ? shares[facet] : sql.empty()} ${rangeOf(filter, order)} ${sorted(most)}`
+  return { known, rows, end }
 }
 
 const collectionRows = ({ collectionId, now }: ProductFilter, most: number) =>
@@ -108,23 +114,6 @@ function collectionSource(filter: ProductFilter): Source {
       ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = m.product_id`,
     bare: (most) => collectionRows(filter, most),
     end: endOf.id,
-  }
-}
-
-/** Documents along the order of titles or prices. Of prices, those whose lowest is within the range. */
-function orderSource(filter: ProductFilter, order: 'title' | 'price', descending: boolean): Source {
-  const { shopId, minPrice, maxPrice } = filter
-  const key = sql.raw(`${order}_key`)
-  const [from, below] = [minPrice && priceKeyFrom(minPrice), maxPrice === undefined ? undefined : priceKeyAbove(maxPrice)]
-  const range =
-    order === 'title'
-      ? sql.empty()
-      : sql`${from ? sql`and price_key >= ${from}` : sql.empty()} ${below === undefined ? sql.empty() : sql`and price_key < ${below}`}`
-  return {
-    known: order === 'title' ? [] : ['minPrice', 'maxPrice'],
-    rows: (most) => sql`select ${key}, ${facts} from product_documents ${indexedBy(`product_documents_${order}`)}
-      where shop_id = ${shopId} ${range} order by ${key} ${sql.raw(descending ? 'desc' : 'asc')} limit ${most}`,
-    end: endOf[order],
   }
 }
 
@@ -153,22 +142,22 @@ function enclosingSource({ shopId, minPrice = 0 }: ProductFilter): Source {
   }
 }
 
-/** Those of a filter from which its products can be gathered, by the condition that leads to them. */
+/** Sets of index entries that include all matches: one set for each condition of a filter that leads to them. */
 function sourcesOf(filter: ProductFilter): Source[][] {
-  const { tag, collectionId, vendor, type, available, minPrice, maxPrice } = filter
-  const sources: Source[][] = []
-  if (collectionId !== undefined) sources.push([collectionSource(filter)])
-  if (tag !== undefined) sources.push([tagSource(filter)])
-  if (vendor !== undefined) sources.push([newestSource(filter, 'vendor')])
-  if (type !== undefined) sources.push([newestSource(filter, 'type')])
-  if (available !== undefined) sources.push([newestSource(filter, 'available')])
-  if (minPrice !== undefined || maxPrice !== undefined) sources.push(pricedSources(filter, false))
-  return sources
+  const sources = facetsOf(filter, 'newest').map((facet) => [sortedSource(filter, 'newest', true, facet)])
+  if (filter.collectionId !== undefined) sources.push([collectionSource(filter)])
+  if (filter.minPrice === undefined && filter.maxPrice === undefined) return sources
+  return [...sources, pricedSources(filter, false), ...facetsOf(filter, 'price').map((facet) => pricedSources(filter, false, facet))]
 }
 
+const facetsOf = (filter: ProductFilter, order: Order): Facet[] =>
+  (['vendor', 'type', 'tag', 'available'] as const).filter(
+    (one) => filter[one] !== undefined && (order === 'newest' || one !== 'available'),
+  )
+
 /** In the order of prices. */
-function pricedSources(filter: ProductFilter, descending: boolean): Source[] {
-  const within = orderSource(filter, 'price', descending)
+function pricedSources(filter: ProductFilter, descending: boolean, facet?: Facet): Source[] {
+  const within = sortedSource(filter, 'price', descending, facet)
   if (!filter.minPrice) return [within]
   return descending ? [within, enclosingSource(filter)] : [enclosingSource(filter), within]
 }
@@ -231,12 +220,19 @@ async function walked(read: Pick<Reader, 'rows'>, filter: ProductFilter, source:
   return found.map(({ id_end }) => productIdOf(id_end))
 }
 
-/** What is walked for an order: entries in that order, in one or two parts. */
-function walkOf(filter: ProductFilter, sort: Exclude<ProductSort, 'collection'>): Source[] {
-  if (sort.order === 'price') return pricedSources(filter, sort.descending)
-  if (sort.order === 'title') return [orderSource(filter, 'title', sort.descending)]
-  const name = (['vendor', 'type', 'available'] as const).find((one) => filter[one] !== undefined)
-  return [newestSource(filter, name ?? 'newest')]
+/**
+ * The index entries to read for an order, in that order: of the smallest facet, which is read whole, or of the first facet.
+ * @returns one or two sources
+ */
+async function walkOf(
+  read: Pick<Reader, 'rows'>,
+  filter: ProductFilter,
+  { order, descending }: Exclude<ProductSort, 'collection'>,
+): Promise<readonly Source[]> {
+  const of = (facet?: Facet) =>
+    order === 'price' ? pricedSources(filter, descending, facet) : [sortedSource(filter, order, descending, facet)]
+  const walks = facetsOf(filter, order).map(of)
+  return (walks.length > 1 ? await smallestOf(read, walks, walkedMax) : undefined) ?? walks[0] ?? of()
 }
 
 async function hasMoreThan(read: Pick<Reader, 'rows'>, { rows }: Source, most: number): Promise<boolean> {
@@ -264,12 +260,16 @@ export async function filteredProducts(
     return { ids: rows.map(({ product_id }) => product_id), isWhole }
   }
   if (sort !== 'collection' && sort.order === 'newest' && isOnly('tag')) {
-    const rows = await read.rows<{ newest_key: string }>(tagRows(filter, limit))
-    return { ids: rows.map(({ newest_key }) => productIdOf(newest_key.slice(10))), isWhole }
+    const { bare, rows } = sortedSource(filter, 'newest', true, 'tag')
+    const found = await read.rows<{ newest_key: string }>((bare ?? rows)(limit))
+    return { ids: found.map(({ newest_key }) => productIdOf(newest_key.slice(10))), isWhole }
   }
-  const value = (['vendor', 'type', 'available'] as const).find(isOnly)
-  if (sort !== 'collection' && sort.order === 'newest' && sort.descending && value)
-    return { ids: await walked(read, filter, newestSource(filter, value), limit), isWhole }
+  // Of one facet alone every visible entry matches.
+  const only = sort === 'collection' ? undefined : facetsOf(filter, sort.order).find(isOnly)
+  if (sort !== 'collection' && only) {
+    const ids = await walked(read, filter, sortedSource(filter, sort.order, sort.descending, only), limit)
+    if (ids.length >= limit || sort.order === 'newest') return { ids, isWhole }
+  }
   const sources = sourcesOf(filter)
   const few = await smallestOf(read, sources, gatheredFirst)
   if (few) return { ids: await gathered(read, filter, few, sort, { most: gatheredFirst, limit }), isWhole }
@@ -287,7 +287,7 @@ async function alongOrder(
   limit: number,
 ): Promise<FilteredProducts> {
   const ids: string[] = []
-  for (const part of walkOf(filter, sort)) {
+  for (const part of await walkOf(read, filter, sort)) {
     const left = limit - ids.length
     // The enclosing products come in no order.
     const isSorted = sort.order !== 'price' || part.end === endOf.price

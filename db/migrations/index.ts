@@ -38,6 +38,7 @@ import postgresUnits from './postgres/0034_units.sql' with { type: 'text' }
 import postgresSearchFolds from './postgres/0035_search-folds.sql' with { type: 'text' }
 import postgresModes from './postgres/0036_modes.sql' with { type: 'text' }
 import postgresStrictProvinces from './postgres/0037_strict-provinces.sql' with { type: 'text' }
+import postgresCatalogOrders from './postgres/0038_catalog-orders.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -76,6 +77,7 @@ import sqliteUnits from './sqlite/0034_units.sql' with { type: 'text' }
 import sqliteSearchFolds from './sqlite/0035_search-folds.sql' with { type: 'text' }
 import sqliteModes from './sqlite/0036_modes.sql' with { type: 'text' }
 import sqliteStrictProvinces from './sqlite/0037_strict-provinces.sql' with { type: 'text' }
+import sqliteCatalogOrders from './sqlite/0038_catalog-orders.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -116,6 +118,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0035_search-folds', statements: sqliteSearchFolds },
   { tag: '0036_modes', statements: sqliteModes },
   { tag: '0037_strict-provinces', statements: sqliteStrictProvinces },
+  { tag: '0038_catalog-orders', statements: sqliteCatalogOrders },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -157,4 +160,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0035_search-folds', statements: postgresSearchFolds },
   { tag: '0036_modes', statements: postgresModes },
   { tag: '0037_strict-provinces', statements: postgresStrictProvinces },
+  { tag: '0038_catalog-orders', statements: postgresCatalogOrders },
 ]

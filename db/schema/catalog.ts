@@ -128,14 +128,18 @@ export const productDocuments = table(
     tagBits: bits('tag_bits').notNull().default(-1),
   },
   (document) => {
-    const { shopId, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits } = document
+    const { shopId, newestKey, titleKey, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits } = document
     // Each index holds every column that lists filter by, so that a filtered page reads no rows of the table.
     return [
       index('product_documents_newest').on(shopId, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
-      index('product_documents_title').on(shopId, document.titleKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
-      index('product_documents_price').on(shopId, document.priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_title').on(shopId, titleKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_price').on(shopId, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits),
       index('product_documents_vendor').on(shopId, vendor, newestKey, visibleFrom, type, available, minPrice, maxPrice, tagBits),
       index('product_documents_type').on(shopId, type, newestKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
+      index('product_documents_vendor_title').on(shopId, vendor, titleKey, visibleFrom, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_vendor_price').on(shopId, vendor, priceKey, visibleFrom, type, available, minPrice, maxPrice, tagBits),
+      index('product_documents_type_title').on(shopId, type, titleKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
+      index('product_documents_type_price').on(shopId, type, priceKey, visibleFrom, vendor, available, minPrice, maxPrice, tagBits),
       index('product_documents_available').on(shopId, available, newestKey, visibleFrom, vendor, type, minPrice, maxPrice, tagBits),
       // Products with several prices. Within one spread, those whose prices enclose an amount are neighbours.
       index('product_documents_spread')
@@ -143,7 +147,7 @@ export const productDocuments = table(
         .where(sql`spread > 0`),
       // For products that another table names.
       index('product_documents_facts').on(
-        ...[document.productId, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits, document.titleKey],
+        ...[document.productId, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits, titleKey],
       ),
     ]
   },
@@ -186,7 +190,7 @@ export const listingChanges = table(
   (change) => [index('listing_changes_shop').on(change.shopId, change.id)],
 )
 
-/** The tags of documents. `newest_key` leads from a tag to its newest documents, and counts the visible ones. */
+/** The tags of documents, with the sort keys of each document: a list by tag walks one index in the list's order. */
 export const productTags = table(
   'product_tags',
   {
@@ -197,8 +201,15 @@ export const productTags = table(
     tag: text('tag').notNull(),
     shopId: shopId(),
     newestKey: text('newest_key').notNull(),
+    titleKey: text('title_key').notNull().default(''),
+    priceKey: text('price_key').notNull().default(''),
   },
-  (row) => [primaryKey({ columns: [row.productId, row.tag] }), index('product_tags_newest').on(row.shopId, row.tag, row.newestKey)],
+  (row) => [
+    primaryKey({ columns: [row.productId, row.tag] }),
+    index('product_tags_newest').on(row.shopId, row.tag, row.newestKey),
+    index('product_tags_title').on(row.shopId, row.tag, row.titleKey),
+    index('product_tags_price').on(row.shopId, row.tag, row.priceKey),
+  ],
 )
 
 export const collections = table(

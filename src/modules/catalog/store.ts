@@ -239,12 +239,12 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return tx.first(wholes.document, { productId })
     },
     async putDocument(tx: Writer, { document, summary }: Rendered, words: readonly string[], tags: readonly string[]): Promise<void> {
-      const { productId } = document
+      const { productId, shopId, newestKey, titleKey, priceKey } = document
       await tx.run(putDocument, document)
       await tx.run(putSummary, { productId, summary })
       const lowerCase = tags.map((tag) => tag.toLowerCase())
-      await productSearch.add(tx, { productId, shopId: document.shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
-      const rows = lowerCase.map((tag) => ({ shopId: document.shopId, tag, productId, newestKey: document.newestKey }))
+      await productSearch.add(tx, { productId, shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
+      const rows = lowerCase.map((tag) => ({ shopId, tag, productId, newestKey, titleKey, priceKey }))
       await insertTags(tx, rows)
     },
     /** Replaces the words of a product that has a document, as an older program indexed them. */

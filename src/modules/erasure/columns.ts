@@ -146,7 +146,7 @@ export const columnsOf = {
     kept: 'product_id shop_id document etag visible_from newest_key title_key price_key vendor type available min_price max_price spread tag_bits',
   },
   product_summaries: { kept: 'product_id summary' },
-  product_tags: { kept: 'product_id tag shop_id newest_key' },
+  product_tags: { kept: 'product_id tag shop_id newest_key title_key price_key' },
   products: {
     kept: 'id shop_id handle title description_html vendor type tags status currency options images seo_title seo_description published_at created_at updated_at version created_as',
   },

@@ -5,7 +5,6 @@ import { newCartId } from '../../lib/ids.ts'
 import { storedMailAddress } from '../../lib/mail-address.ts'
 import type { Optional } from '../../lib/records.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
-import { isUnknownProvince, type Provinces } from '../countries/domain.ts'
 import type { AddressFields } from '../customer/domain.ts'
 import { checkedAddress, emailOf } from '../customer/index.ts'
 import { noOffers } from '../discount/domain.ts'
@@ -25,6 +24,7 @@ import {
 import type { CartDeps } from './parts.ts'
 import { type CartItem, type CartSnapshot, offersFor } from './pricing.ts'
 import { type CartCaller, openCart, provincesFor, withOffers } from './service.ts'
+import { assertProvinces } from './strict-provinces.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
@@ -225,18 +225,9 @@ export function fieldsOf(snapshot: CartSnapshot, input: CartInput, now: number):
     ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && checkedAddress(billingAddress, 'billingAddress.') }),
     ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),
   }
-  if (snapshot.shop.strictProvinces) {
-    assertProvince(snapshot.provinces, change.shippingAddress, 'shippingAddress')
-    assertProvince(snapshot.provinces, change.billingAddress, 'billingAddress')
-  }
+  assertProvinces(snapshot, change, 'body')
   const shippingMethod = methodOf({ ...snapshot, cart: { ...before, ...change } }, input.shippingMethod, now)
   return shippingMethod === before.shippingMethod ? change : { ...change, shippingMethod }
-}
-
-/** @throws AppError INVALID for an address whose country has no such province */
-function assertProvince(provinces: Provinces, address: Cart['shippingAddress'] | undefined, field: string): void {
-  if (address && isUnknownProvince(provinces, address))
-    throw invalid(`${field}.province (body): no ISO 3166-2 code or name of a province of ${address.countryCode}`)
 }
 
 /** Whose code it is, if anybody's, is looked up once there is an order. */

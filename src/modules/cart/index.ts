@@ -24,4 +24,5 @@ export {
   wholeCart,
 } from './service.ts'
 export { shippingOptions } from './shipping.ts'
+export { assertProvinces, strictlyUnknown } from './strict-provinces.ts'
 export type { CartView } from './view.ts'

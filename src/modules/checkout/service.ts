@@ -6,6 +6,7 @@ import { type Money, moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
 import {
+  assertProvinces,
   type CartCaller,
   type CartView,
   cartOf,
@@ -40,7 +41,7 @@ import {
   withoutReasons,
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
-import { choosePayment, type Offering, paymentsOffered } from '../payment/index.ts'
+import { type Choices, choosePayment, type Offering, paymentsOffered } from '../payment/index.ts'
 import { isOpen, type Shop } from '../shop/domain.ts'
 import { readShop } from '../shop/index.ts'
 import { lacking } from './domain.ts'
@@ -68,7 +69,8 @@ export type CheckoutAnswer = {
 /**
  * Buys a cart: makes the order and takes it as far as it goes without the shopper. The same request sent again goes on where it
  * was; another one for a cart whose payment failed begins a new payment.
- * @throws AppError INVALID, NOT_FOUND; CONFLICT when the cart cannot be bought as it is, saying what changed
+ * @throws AppError INVALID, also for a stored address with an unknown province under `strictProvinces`; NOT_FOUND; CONFLICT when the cart
+ *   cannot be bought as it is, saying what changed
  */
 export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
   const { caller, cartId, attempt, paymentToken } = request
@@ -104,13 +106,17 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
 }
 
 /**
- * How a request pays so much. Where its processor does not begin the payment, its run goes on with the next.
- * @throws AppError CONFLICT where nobody can take it; INVALID for a token that the processor does not know
+ * Chooses the processors that can take this amount for a request.
+ * @throws AppError CONFLICT where none can take it; INVALID for a token that the processor does not know
  */
-async function choose(deps: OrderDeps, { request, drive, offering }: Buying, amount: Money): Promise<PaymentChoice> {
+function choicesFor(deps: OrderDeps, { request, offering }: Buying, amount: Money): Promise<Choices> {
   const { caller, method, processor, paymentToken: token, returnUrl, attempt } = request
   const wish = { method, processor, token, returnUrl, attemptKey: attempt.key }
-  const { first, fallbacks } = await choosePayment(deps, caller.shop, wish, amount, offering)
+  return choosePayment(deps, caller.shop, wish, amount, offering)
+}
+
+/** Returns the first choice, and leaves the others to the request's run for the case that its processor does not begin the payment. */
+function firstOf({ first, fallbacks }: Choices, drive: Drive): PaymentChoice {
   drive.fallbacks?.push(...fallbacks)
   return first
 }
@@ -143,6 +149,8 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   const { shown } = request
   if (shown && (shown.updatedAt !== cart.updatedAt || shown.amountDue !== sum.totals.amountDue))
     throw new AppError('CONFLICT', 'The cart has changed since it was shown: look at it again')
+  // Stored before the shop turned strictProvinces on, or before it had rates or zones by province.
+  assertProvinces(snapshot, cart, 'cart')
   const isReached = noticesIn(snapshot, sum.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const shipsByMethod = shop.shippingMethods.length > 0 && isSentAtAll(snapshot)
   const missing = lacking(cart, { lines: items.length, shipsByMethod, isReached })
@@ -156,7 +164,7 @@ async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buyin
   }
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency })
+  const choice = firstOf(await choicesFor(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency }), drive)
   const purchase = { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }
   return placeOrder(deps, purchase, choice, drive).catch(async (error: unknown) => {
     // What was used up just now is seen at the next look at the cart, and bought without at the next try.
@@ -188,6 +196,9 @@ async function goOn(
   const found = await returnToSaga(deps, id, quiet)
   assertPayable(found, deps.clock.now())
   assertOpen(await readShop(deps, shopId))
+  // Before the payment before is given up: a request that nobody can take changes nothing.
+  const { amountDue: amount, currency } = found.order
+  const choices = await choicesFor(deps, buying, { amount, currency })
   const saga = await giveUpPayment(deps, found, quiet)
   if (saga === 'taken') throw underWay()
   if (saga === 'silent')
@@ -195,8 +206,7 @@ async function goOn(
       retryAfterSeconds: 5,
     })
   assertPayable(saga, deps.clock.now())
-  const { amountDue: amount, currency } = saga.order
-  await payAgain(deps, saga.order, await choose(deps, buying, { amount, currency }), drive)
+  await payAgain(deps, saga.order, firstOf(choices, drive), drive)
   return completeOrder(deps, id, drive)
 }
 

@@ -13,6 +13,7 @@ import {
   readCart,
   refreshPrices,
   shippingOptions,
+  strictlyUnknown,
 } from '../cart/index.ts'
 import { checkOut, returnToOrder, takeCheckoutBack } from '../checkout/index.ts'
 import { type Look, linksOf, lookOfShop, type WebPage, webPage } from '../mail/index.ts'
@@ -126,14 +127,18 @@ async function openPage(deps: DraftDeps, known: Found, told: Told): Promise<WebP
   const asked = await askedOf(deps, known, whole)
   const asShown = { ...snapshot.cart, shownTotal: view.totals.total.amount, shownDue: view.totals.amountDue.amount }
   const isAsItWas = changedSince({ ...snapshot, cart: asShown }, deps.clock.now()).length === 0
-  const isStuck = !isAsItWas || (asked.isNeeded && !asked.email && !asked.address && asked.methods.length === 0)
+  const unknown = strictlyUnknown(snapshot, snapshot.cart)
+  const isStuck =
+    !isAsItWas ||
+    (asked.isNeeded && !asked.email && !asked.address && asked.methods.length === 0) ||
+    (unknown !== undefined && !(unknown === 'shippingAddress' && asked.address))
   return toPayPage(look, {
     ...(await toPayOf(deps, known, view.totals.amountDue.amount)),
     view,
     asked,
-    canBePaid: isAsItWas && !asked.isNeeded,
+    canBePaid: isAsItWas && !asked.isNeeded && unknown === undefined,
     seen: whole.cart.updatedAt,
-    notice: notice ?? (isStuck ? 'notNow' : undefined),
+    notice: notice ?? (isStuck ? 'notNow' : unknown && 'refused'),
     sent,
   })
 }

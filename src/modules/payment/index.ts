@@ -1,5 +1,5 @@
 export { type LinkWay, linkIn, waysByLink } from './by-link.ts'
-export { choosePayment, type Offering, paymentsOffered } from './choosing.ts'
+export { type Choices, choosePayment, type Offering, paymentsOffered } from './choosing.ts'
 export { dueMessages, forgetPaymentMessages, leaveMessage, paymentOfMessage, receiveMessage, type Sent, takeMessage } from './inbox.ts'
 export { paymentMetrics } from './metrics.ts'
 export { abandonPayment, noteCapture, noteNames, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'

@@ -48,7 +48,7 @@ ES CT=Cataluña|Catalunya;PV=País Vasco|Euskadi;VC=Comunidad Valenciana|Comunit
 ET AA=Ādīs Ābeba;AM=Āmara;BE=Bīnshangul Gumuz;GA=Gambēla Hizboch;HA=Hārerī Hizb;OR=Oromīya;SN=YeDebub Bihēroch Bihēreseboch na Hizboch;SO=Sumalē;SW=YeDebub M‘irab Ītyop’iya Hizboch
 FI 02=Etelä-Karjala;03=Etelä-Pohjanmaa;04=Etelä-Savo;06=Kanta-Häme;07=Keski-Pohjanmaa;08=Keski-Suomi;10=Lappi;12=Pohjanmaa;13=Pohjois-Karjala;14=Pohjois-Pohjanmaa;15=Pohjois-Savo;16=Päijät-Häme;19=Varsinais-Suomi
 FJ 08=Nadroga and Navosa
-FR BFC=Bourgogne-Franche-Comté;BRE=Bretagne;IDF=Île-de-France;NC=Nouvelle-Calédonie;PF=Polynésie française;PM=Saint-Pierre-et-Miquelon;TF=Terres australes françaises;WF=Wallis-et-Futuna
+FR 20R=Corsica;BFC=Bourgogne-Franche-Comté;BRE=Bretagne;IDF=Île-de-France;NC=Nouvelle-Calédonie;PF=Polynésie française;PM=Saint-Pierre-et-Miquelon;TF=Terres australes françaises;WF=Wallis-et-Futuna
 GB ABE=Aberdeen City;AGY=Isle of Anglesey;BFS=Belfast City;BST=City of Bristol;DND=Dundee City;DUR=County Durham;EDH=City of Edinburgh;ELS=Eilean Siar;GLG=Glasgow City;LND=City of London;PTE=Peterborough;RCT=Rhondda Cynon Taff;SHN=St. Helens;VGL=The Vale of Glamorgan;ZET=Shetland Islands
 GD 10=Southern Grenadine Islands
 GE RL=Rach'a-Lechkhumi-Kvemo Svaneti
@@ -147,7 +147,7 @@ TZ 06=Kaskazini Pemba;07=Kaskazini Unguja;10=Kusini Pemba;11=Kusini Unguja;15=Mj
 UA 05=Вінницька область|Вінницька обл|Vinnytska oblast;07=Волинська область|Волинська обл|Volynska oblast;09=Луганська область|Луганська обл|Luhanska oblast;12=Дніпропетровська область|Дніпропетровська обл|Dnipropetrovska oblast;14=Донецька область|Донецька обл|Donetska oblast;18=Житомирська область|Житомирська обл|Zhytomyrska oblast;21=Закарпатська область|Закарпатська обл|Zakarpatska oblast;23=Запорізька область|Запорізька обл|Zaporizka oblast;26=Івано-Франківська область|Івано-Франківська обл|Ivano-Frankivska oblast;30=Київ|м. Київ;32=Київська область|Київська обл|Kyivska oblast;35=Кіровоградська область|Кіровоградська обл|Kirovohradska oblast;40=Севастополь;43=Крим|Автономна Республіка Крим|Avtonomna Respublika Krym;46=Львівська область|Львівська обл|Lvivska oblast;48=Миколаївська область|Миколаївська обл|Mykolaivska oblast;51=Одеська область|Одеська обл|Odeska oblast;53=Полтавська область|Полтавська обл|Poltavska oblast;56=Рівненська область|Рівненська обл|Rivnenska oblast;59=Сумська область|Сумська обл|Sumska oblast;61=Тернопільська область|Тернопільська обл|Ternopilska oblast;63=Харківська область|Харківська обл|Kharkivska oblast;65=Херсонська область|Херсонська обл|Khersonska oblast;68=Хмельницька область|Хмельницька обл|Khmelnytska oblast;71=Черкаська область|Черкаська обл|Cherkaska oblast;74=Чернігівська область|Чернігівська обл|Chernihivska oblast;77=Чернівецька область|Чернівецька обл|Chernivetska oblast
 UG 220=Bukwo;331=Omoro
 UM 71=Midway Islands
-US UM=United States Minor Outlying Islands;VI=United States Virgin Islands
+US DC=District of Columbia;UM=United States Minor Outlying Islands;VI=United States Virgin Islands
 UZ AN=Andijon;BU=Buxoro;FA=Farg‘ona;JI=Jizzax;QR=Qoraqalpog‘iston Respublikasi;TK=Toshkent
 VE A=Distrito Capital;W=Dependencias Federales;X=La Guaira
 VN HN=Hà Nội;HP=Hải Phòng;SG=Hồ Chí Minh

@@ -5,11 +5,13 @@ import {
   type Method,
   methodOf,
   newMethod,
+  provincesIn,
   seenBy,
   textsOfMethod,
   withMethod,
 } from '../../src/console/screens/settings-shipping/methods.domain.ts'
-import { provincesOf } from '../../src/lib/provinces.ts'
+import { localProvinceNames } from '../../src/lib/province-names.ts'
+import { provinces } from '../../src/modules/countries/domain.ts'
 import { testApp } from '../support/app.ts'
 import { storeIn } from '../support/carts.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -30,7 +32,7 @@ const methods: Method[] = [
     freeOver: usd(10_000),
   },
   {
-    ...{ code: 'worth', title: 'By worth', zones: [{ countries: ['US', 'DE'] }] },
+    ...{ code: 'worth', title: 'By worth', zones: [{ countries: ['US', 'DE'] }, { countries: ['JP'], provinces: ['東京都', 'Osaka'] }] },
     rates: [{ upToAmount: usd(2_000), amount: usd(700) }, { amount: usd(0) }],
   },
   { code: 'rest', title: 'The rest', zones: [{}], rates: [{ amount: usd(1_500) }], freeOver: usd(5_000) },
@@ -44,7 +46,7 @@ test('what a cart would see is what the API offers it, in prices and in order, w
     code: string
     provinces: { code: string; name: string }[]
   }[]
-  const table = provincesOf(served.flatMap(({ code, provinces }) => provinces.map((one) => ({ ...one, country: code }))))
+  const table = provincesIn(served, localProvinceNames())
   const weights = [0, 1_000, 1_001, 5_000, 5_001]
   const worths = [1, 2_000, 2_001, 5_000, 10_000]
   const places: [countryCode: string, province: string | null][] = [
@@ -54,6 +56,11 @@ test('what a cart would see is what the API offers it, in prices and in order, w
     ['CA', 'ON'],
     ['DE', null],
     ['KW', null],
+    ['JP', 'Tokyo'],
+    ['JP', '大阪'],
+    ['JP', '北海道'],
+    ['US', 'District of Columbia'],
+    ['US', 'us-ca'],
   ]
   let offered = 0
   for (const [nth, weightGrams] of weights.entries()) {
@@ -61,7 +68,7 @@ test('what a cart would see is what the API offers it, in prices and in order, w
       const variantId = await store.variant(`${weightGrams} ${amount}`, amount, { weightGrams, requiresShipping: true })
       const { id: cart } = (await store.guest.begin()).body
       expect((await store.guest.add(cart, variantId)).status).toBe(201)
-      for (const [countryCode, province] of [places[nth], ...places.slice(0, 3), places.at(-1)].filter((one) => one !== undefined)) {
+      for (const [countryCode, province] of [places[nth], ...places.slice(0, 3), ...places.slice(5)].filter((one) => one !== undefined)) {
         const shippingAddress = { name: 'A', line1: 'B', city: 'C', postalCode: '1', countryCode, province }
         expect((await store.guest.change(cart, { shippingAddress })).status).toBe(200)
         const answer = (await store.guest.call('GET', `/cart/${cart}/shipping-options`)).body
@@ -73,6 +80,17 @@ test('what a cart would see is what the API offers it, in prices and in order, w
     }
   }
   expect(offered).toBeGreaterThan(100)
+})
+
+test('the preview knows a province by every name by which the server knows it', async () => {
+  await using app = await testApp()
+  const store = await storeIn(app)
+  const { data } = (await app.call('GET', `/shops/v2/public/name/${store.shop.name}/countries`)).body
+  const plain = (table: Awaited<ReturnType<typeof provinces>>) =>
+    Object.fromEntries(
+      [...table].map(([country, names]) => [country, Object.fromEntries([...names].map(([name, codes]) => [name, [...codes].sort()]))]),
+    )
+  expect(plain(provincesIn(data, localProvinceNames()))).toEqual(plain(await provinces()))
 })
 
 test('each method comes back from its fields in the form in which it was put', () => {

@@ -74,12 +74,8 @@ const alsoCountries: Readonly<Record<string, string>> = {
   NL: 'AW CW SX',
   US: 'AS GU MP PR UM VI',
 }
-/** As the standard has it, where the table has something shorter; as people say it, where the table has it for a former code only. */
-const alsoCalled = [
-  ['US', 'DC', 'District of Columbia'],
-  ['FR', '20R', 'Corsica'],
-  ['CN', 'NM', 'Inner Mongolia'],
-] as const
+/** Codes that the table lacks: it has a former code instead. */
+const alsoCalled = [['CN', 'NM', 'Inner Mongolia']] as const
 
 async function partsOfCountries(): Promise<(Province & { country: string })[]> {
   const [{ default: table }, listed] = await Promise.all([

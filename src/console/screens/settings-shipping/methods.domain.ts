@@ -1,6 +1,6 @@
 /** Shipping methods: as the fields of a form, back as the API takes them, and what they come to for a cart. */
 import type { Money } from '../../../lib/money.ts'
-import type { Provinces } from '../../../lib/provinces.ts'
+import { type Province, type Provinces, provincesOf } from '../../../lib/provinces.ts'
 import { chargeOf, type Destination, reaches } from '../../../lib/shipping-offers.ts'
 import { moneyText, parseMoney } from '../../lib/amounts.ts'
 import type { Schema } from '../../lib/api.ts'
@@ -133,6 +133,16 @@ export type Seen = {
   /** Why it is not offered. */
   readonly because?: 'NOT_REACHED' | 'TOO_LARGE' | 'OTHER_CURRENCY'
 }
+
+/**
+ * The names by which the server matches provinces: those that it serves with the countries, and local names.
+ * @param localNames of `lib/province-names.ts`, which is loaded on demand
+ */
+export const provincesIn = (
+  countries: readonly { readonly code: string; readonly provinces: readonly Province[] }[],
+  localNames: readonly (Province & { country: string })[],
+): Provinces =>
+  provincesOf([...countries.flatMap(({ code: country, provinces }) => provinces.map((one) => ({ ...one, country }))), ...localNames])
 
 /**
  * What a cart with something to send would see of each method: by the same functions as the server's.

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { provincesOf } from '../../../lib/provinces.ts'
+import { noProvinces } from '../../../lib/provinces.ts'
 import { parseMoney } from '../../lib/amounts.ts'
 import { api, ok } from '../../lib/api.ts'
 import { countryOptions } from '../../lib/places.ts'
@@ -11,7 +11,7 @@ import { Money, Note } from '../../ui/bits.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { type Method, seenBy } from './methods.domain.ts'
+import { type Method, provincesIn, seenBy } from './methods.domain.ts'
 import { w } from './words.ts'
 
 /** What a cart of some weight and worth would be offered to somewhere. */
@@ -21,15 +21,17 @@ export function Preview({ methods, currency }: { methods: readonly Method[]; cur
     () => ({ country: signal(shop.value?.country ?? 'US'), province: signal(''), grams: signal('500'), amount: signal('') }),
     [],
   )
-  // Names of provinces: of a shop that is suspended nobody is told, and they go by their spelling.
-  const served = useResource(name, async (signal) =>
-    ok(api.GET('/shops/v2/public/name/{shopName}/countries', { params: { path: { shopName: name } }, signal })).catch(() => ({ data: [] })),
-  )
-  const countries = served.data.value?.data ?? []
-  const table = useMemo(
-    () => provincesOf(countries.flatMap(({ code, provinces }) => provinces.map((one) => ({ ...one, country: code })))),
-    [countries],
-  )
+  // A suspended shop serves no countries: provinces are then compared by spelling and by local names.
+  const served = useResource(name, async (signal) => {
+    const [{ data }, { localProvinceNames }] = await Promise.all([
+      ok(api.GET('/shops/v2/public/name/{shopName}/countries', { params: { path: { shopName: name } }, signal })).catch(() => ({
+        data: [],
+      })),
+      import('../../../lib/province-names.ts'),
+    ])
+    return { countries: data, table: provincesIn(data, localProvinceNames()) }
+  })
+  const { countries, table } = served.data.value ?? { countries: [], table: noProvinces }
   const here = countries.find(({ code }) => code === typed.country.value)
   const amount = parseMoney(typed.amount.value || '0', currency)
   const grams = /^\d{1,13}$/.test(typed.grams.value.trim()) ? Number(typed.grams.value) : undefined

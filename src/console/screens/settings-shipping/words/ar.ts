@@ -30,7 +30,7 @@ export default {
   some: 'هذه البلدان',
   rest: 'كل بلد لا تذكره طريقة أخرى',
   provinces: 'هذه المحافظات أو الولايات فقط',
-  provincesHint: 'الرمز أو الاسم الإنجليزي، مثل CA أو California؛ يضيفها Enter. بلا اختيار: البلد كله.',
+  provincesHint: 'الرمز أو الاسم، مثل CA أو California أو دبي؛ يضيفها Enter. بلا اختيار: البلد كله.',
   addZone: 'أضف منطقة',
   removeZone: 'إزالة المنطقة {n}',
   costs: 'التكلفة',

@@ -27,7 +27,7 @@ export default {
   some: 'These countries',
   rest: 'All countries that no other way names',
   provinces: 'Only these provinces or states',
-  provincesHint: 'Code or English name, such as CA or California; Enter adds one. None: the whole country.',
+  provincesHint: 'Code or name, such as CA, California or 東京都; Enter adds one. None: the whole country.',
   addZone: 'Add a zone',
   removeZone: 'Remove zone {n}',
   costs: 'What it costs',

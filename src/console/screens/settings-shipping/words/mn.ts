@@ -30,7 +30,7 @@ export default {
   some: 'Эдгээр улс',
   rest: 'Өөр арга нэрлээгүй бүх улс',
   provinces: 'Зөвхөн эдгээр муж, аймаг',
-  provincesHint: 'Код эсвэл англи нэр, жишээ нь CA эсвэл California; Enter нэмнэ. Хоосон бол улс даяар.',
+  provincesHint: 'Код эсвэл нэр, жишээ нь CA, California эсвэл Улаанбаатар; Enter нэмнэ. Хоосон бол улс даяар.',
   addZone: 'Бүс нэмэх',
   removeZone: '{n}-р бүсийг хасах',
   costs: 'Үнэ нь',

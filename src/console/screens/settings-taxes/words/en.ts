@@ -10,7 +10,7 @@ export default {
     'Of the rates that fit, the most exact one counts: of the class and region, then of the class and country, then of the region, then of the country.',
   country: 'Country',
   region: 'Province or state',
-  regionHint: 'Code or English name, such as CA or California. Empty: all of the country.',
+  regionHint: 'Code or name, such as CA, California or 東京都. Empty: all of the country.',
   whole: 'All of it',
   class: 'Tax class',
   classHint: 'Only of products with this class, such as books. Empty: of all that have no rate of their own there.',

@@ -5,6 +5,7 @@ import { AppError, type ErrorCode, statusOf } from '../core/errors.ts'
 import type { Attempt, Claim } from '../core/idempotency.ts'
 import type { Principal, ShopContext } from '../core/principal.ts'
 import { aside, noteKeyed, outcome } from '../core/request.ts'
+import { defined } from '../lib/records.ts'
 import { sha256 } from '../lib/seal.ts'
 import type { HttpDeps } from './deps.ts'
 import { errorBody } from './errors.ts'
@@ -117,7 +118,7 @@ async function perform<T>(claim: Claim, status: number, write: Write, run: Resum
     case 'replay':
       // Through the same response schema as the first time, so that the bytes are the same too.
       if (claim.status < 400) return JSON.parse(claim.body) as T
-      throw new AppError(codeOf(claim.status), (JSON.parse(claim.body) as { message: string }).message)
+      throw refusalOf(claim)
     case 'claimed': {
       const renewing = setInterval(() => void aside(claim.renew).catch(() => undefined), renewEveryMs)
       try {
@@ -164,6 +165,12 @@ async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown)
   if (error instanceof AppError && storedFailures.has(status)) return claim.fail(status, errorBody(error))
   // What has begun, or may have, is gone on with by the next request under the key, and not begun anew.
   return outcome().outcome === 'NOTHING' ? claim.release() : claim.handOver()
+}
+
+/** The refusal that was stored, with the `error` and the `code` that it was first answered with. */
+function refusalOf({ status, body }: { status: number; body: string }): AppError {
+  const { message, error: word, code: answerCode } = JSON.parse(body) as { message: string; error?: string; code?: string }
+  return new AppError(codeOf(status), message, defined({ word, answerCode }))
 }
 
 const codeOf = (status: number): ErrorCode => (Object.keys(statusOf) as ErrorCode[]).find((code) => statusOf[code] === status) ?? 'INTERNAL'

@@ -74,7 +74,10 @@ export type Capabilities = {
   readonly byLink?: boolean
   /** Whether it can say this amount exactly: decided before anything is placed. */
   says(amount: { readonly amount: number; readonly currency: string }): boolean
-  /** The least that it takes of a currency, in minor units; a currency that is missing has no minimum that is known. */
+  /**
+   * The least that it takes of a currency, in minor units; a currency that is missing has no known minimum. Only what the processor documents:
+   * the source is stated beside each table. Only Stripe documents minimums; those of the others are one unit of theirs, which `says` checks.
+   */
   readonly minimums?: Readonly<Record<string, number>>
   /** Whether it can say any amount of a currency. */
   saysCurrency(currency: string): boolean

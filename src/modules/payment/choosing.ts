@@ -43,7 +43,9 @@ export async function choosePayment(
   const builtIn = builtInFor(deps, shop, wish)
   if (builtIn) return { first: choiceOf(shop, wish, builtIn), fallbacks: [] }
   const offers = (await (offering ?? paymentsOffered(deps, shop)))(wish.method)
-  const names = wishedOf(offers, wish)
+  const wished = wishedOf(offers, wish)
+  // A token belongs to one processor.
+  const names = wish.token === undefined ? wished : wished.slice(0, 1)
   const takers: Taker[] = []
   for (const name of names) {
     const taker = await takerFor(deps, shop, name)
@@ -59,11 +61,9 @@ export async function choosePayment(
     if (!sandbox) throw new AppError('CONFLICT', 'The shop has no processor for this method: ask the payment intent resolver')
     return { first: choiceOf(shop, wish, sandbox), fallbacks: [] }
   }
-  // A token belongs to one processor.
-  const fallbacks = wish.token === undefined ? others : []
   return {
     first: choiceOf(shop, wish, first),
-    fallbacks: fallbacks.map((taker, nth) => choiceOf(shop, { ...wish, attemptKey: `${wish.attemptKey}/${nth + 1}` }, taker)),
+    fallbacks: others.map((taker, nth) => choiceOf(shop, { ...wish, attemptKey: `${wish.attemptKey}/${nth + 1}` }, taker)),
   }
 }
 

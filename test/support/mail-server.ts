@@ -69,16 +69,14 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
   server.on('error', (error) => errors.push(error))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
+  const own = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Souk <shop@souk.example>', PUBLIC_URL: 'https://souk.example' }
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
     /** For the settings of an app. */
-    settings: {
-      ...unlimited,
-      SMTP_URL: `smtp://127.0.0.1:${port}`,
-      MAIL_FROM: 'Souk <shop@souk.example>',
-      PUBLIC_URL: 'https://souk.example',
-    },
+    settings: { ...unlimited, ...own },
+    /** The same with the default quotas. */
+    limited: own,
     received,
     errors,
     connections: () => connections,

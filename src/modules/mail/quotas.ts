@@ -49,7 +49,8 @@ async function verdictOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<Verdi
   if (mail.countedAt !== null) return { is: 'sent' }
   const quotas: readonly [CountedBy, string | null][] = [
     ['shop', shopId],
-    ['recipient', isStaff ? null : recipient],
+    // Staff too: anybody may sign up with somebody else's address.
+    ['recipient', recipient],
     ['cause', cause],
   ]
   for (const [by, value] of quotas) {

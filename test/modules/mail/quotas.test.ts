@@ -154,6 +154,99 @@ test('a network address may ask for so many mails: the answers stay the same, an
   expect(new Map(app.deps.mailCounts.all()).get('refused')).toBe(3)
 })
 
+describe('bursts, by the default quotas', () => {
+  const from = (nth: number) => `203.0.113.${nth}`
+  const hour = (app: TestApp) => app.clock.advance(hourMs + 60_000)
+
+  test('a shop in test mode that sells to 165 strangers mails none of them', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app, { onHand: 1_000 })
+    for (let nth = 0; nth < 165; nth++) await shop.bought({ email: `stranger${nth}@example.com` })
+    await sendMails(app)
+    expect(server.received).toEqual([])
+    expect(new Set(await whys(app))).toEqual(new Set(['DROPPED a shop in test mode sends mail to its own staff only']))
+  })
+
+  test('one network address has 165 strangers mailed by a shop in live mode: 20 within an hour', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app)
+    const strangers = Array.from({ length: 165 }, (_, nth) => `stranger${nth}@example.com`)
+    for (const email of strangers) ok(await shop.post('/customer', { email }))
+    await live(app, shop.shop.id)
+    const signUp = (email: string) =>
+      app.call('POST', '/customer/signup', { body: { shopName: shop.shop.name, email, password: 'a password of theirs' }, from: from(1) })
+    const answers = new Map<number, number>()
+    for (const email of strangers) {
+      const { status } = await signUp(email)
+      answers.set(status, (answers.get(status) ?? 0) + 1)
+    }
+    const forgot = { shopName: shop.shop.name, email: 'stranger0@example.com' }
+    await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(1) })
+    await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(2) })
+    await sendMails(app)
+    // 30 sign-ups an hour are heard of an address, and 20 of its mails leave; the last one is another address's.
+    expect(Object.fromEntries(answers)).toEqual({ 409: 30, 429: 135 })
+    expect(server.received).toHaveLength(21)
+    expect((await mailRows(app)).every(({ status }) => status === 'SENT' || status === 'DROPPED')).toBe(true)
+  })
+
+  test('159 mails to one mailbox: 20 within an hour and 60 within a day, the rest waits', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app, { onHand: 1_000 })
+    for (let nth = 0; nth < 159; nth++) await shop.bought({ email: nth % 2 ? 'Victim@example.com' : 'victim@EXAMPLE.com' })
+    await live(app, shop.shop.id)
+    await sendMails(app)
+    expect(server.received).toHaveLength(20)
+    for (const expected of [40, 60, 60]) {
+      hour(app)
+      await sendMails(app)
+      expect(server.received).toHaveLength(expected)
+    }
+    expect((await mailRows(app)).filter(({ status }) => status === 'PENDING')).toHaveLength(99)
+  })
+
+  test('159 mails to the mailbox with whose address somebody signed up: 20 within an hour', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.limited)
+    const shop = await sellingIn(app, { onHand: 1_000 })
+    const { email } = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant
+    for (let nth = 0; nth < 159; nth++) await shop.bought({ email })
+    await sendMails(app)
+    expect(server.received).toHaveLength(20)
+  })
+})
+
+test('a mail that was counted when its process was killed is sent once by the next one, and counted no second time', async () => {
+  await using server = await mailServer()
+  const settings = { ...server.settings, MAIL_PER_SHOP_HOUR: '1' }
+  const app = await testApp(settings)
+  const { shop } = await app.merchant()
+  await about(app, shop.id, 'first')
+  const { promise: never } = Promise.withResolvers<never>()
+  const dying = createMails({ ...app.deps, mailServer: { send: () => never, verify: async () => {}, close() {} } })
+  await dying.run()
+  const [before] = await mailRows(app)
+  expect([before?.status, before?.countedAt]).toEqual(['PENDING', app.clock.now()])
+  await app.abandon()
+  await using next = await testApp(settings, { database: app.database, startAt: app.clock.now() })
+  await about(next, shop.id, 'second')
+  await sendMails(next)
+  expect(server.received).toEqual([])
+  next.clock.advance(2 * 60_000)
+  await sendMails(next)
+  await sendMails(next)
+  expect(server.received.map(({ to }) => to)).toEqual([['first@example.com']])
+  const [after, other] = await mailRows(next)
+  expect([after?.status, after?.countedAt, other?.status]).toEqual(['SENT', before?.countedAt, 'PENDING'])
+  next.clock.advance(hourMs)
+  await sendMails(next)
+  expect(server.received.map(({ to }) => to)).toEqual([['first@example.com'], ['second@example.com']])
+  await app.database.drop()
+})
+
 describe('the sender of a mail', () => {
   test('is the sender name, or the title, with the handle of the shop', async () => {
     await using server = await mailServer()

@@ -1,5 +1,7 @@
 /** Links and tokens that let their holder act are shown to OWNER, MANAGER and the secret key alone. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { refunds } from '../../db/schema/payments.ts'
 import { carts, orders } from '../../db/schema/selling.ts'
@@ -7,13 +9,19 @@ import { type StaffRole, staffRoles } from '../../src/core/roles.ts'
 import { isNarrowRole, roleFieldsOf, withoutRoleFields } from '../../src/http/role-fields.ts'
 import { DraftOrders } from '../../src/modules/draft-order/model.ts'
 import { Orders } from '../../src/modules/order/model.ts'
+import { webhookEvents } from '../../src/modules/webhook/domain.ts'
+import { souk } from '../cli/souk.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { accepted } from '../support/credentials.ts'
 import { customerIn } from '../support/customers.ts'
+import { temporaryDir, testDatabase } from '../support/database.ts'
 import { draftsOf } from '../support/drafts.ts'
-import { ok, sellingIn } from '../support/selling.ts'
+import { type Stream, streamIn } from '../support/events.ts'
+import { sellingThrough } from '../support/outside.ts'
+import { ok, type Selling, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
+import { deliver, endpointOf, loopbackAllowed, receiver } from '../support/webhooks.ts'
 import { accessManifest } from './access-manifest.ts'
 
 setDefaultTimeout(longTestMs)
@@ -21,8 +29,8 @@ setDefaultTimeout(longTestMs)
 const claimUrl = 'https://pay.example.com/claims/planted-claim'
 
 /** A shop that has one of each secret, and the ids by which reads name its records. */
-async function planted(app: TestApp) {
-  const shop = await sellingIn(app)
+async function planted(app: TestApp, by?: Selling) {
+  const shop = by ?? (await sellingIn(app))
   const customer = await customerIn(app, shop.shop)
   const order = await shop.bought()
   const refund = ok(await shop.refund(order.id, { amount: { amount: 100, currency: 'USD' } }), 201).body
@@ -95,6 +103,13 @@ test('what FULFILMENT changes is answered without secrets, and so is a replay', 
     for (const secret of [...secrets, publicUrl]) expect(answer.text).not.toContain(secret)
     expect(answer.headers.get('etag')).toBeNull()
   }
+  const other = await shop.bought()
+  const parcels = `/v2/orders/${other.id}/fulfilments`
+  const parcel = await app.call('POST', parcels, { token, body: {} })
+  const corrected = await app.call('PATCH', `${parcels}/${parcel.body.id}`, { token, body: { carrier: 'Post' } })
+  expect([parcel.status, corrected.status]).toEqual([201, 200])
+  for (const { text } of [parcel, corrected])
+    for (const secret of [...secrets, (await shop.order(other.id)).publicUrl]) expect(text).not.toContain(secret)
   expect((await app.call('POST', `/v2/orders/${id}/fulfil`, { token: shop.token, body: {}, headers })).status).toBe(409)
 })
 
@@ -136,4 +151,84 @@ test('events of the shop and its log hold no secret', async () => {
   const trail = JSON.stringify(await app.deps.db.read.select().from(auditLog))
   expect(await app.deps.db.read.select({ id: carts.id }).from(carts)).not.toEqual([])
   for (const secret of secrets) expect([told.includes(secret), trail.includes(secret)]).toEqual([false, false])
+})
+
+test('the live stream of every role holds no secret', async () => {
+  await using app = await testApp()
+  const { shop, secrets } = await planted(app)
+  const streams = new Map<string, Stream>()
+  for (const role of staffRoles) {
+    const { token } = await staffOf(app, shop, role)
+    streams.set(role, await streamIn(app, '/v2/events', { token }))
+  }
+  streams.set('key', await streamIn(app, '/v2/events', { key: shop.secretKey }))
+  const draft = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201).body
+  ok(await draftsOf(shop).change(draft.id, { note: 'Called' }))
+  const order = await shop.bought()
+  ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, {}), 201)
+  const refund = ok(await shop.refund(order.id), 201).body
+  const { publicUrl } = await shop.order(order.id)
+  const made = [draft.payUrl, draft.cartId, publicUrl].flatMap((secret: string) => [secret, secret.split('/').at(-1) ?? ''])
+  for (const [who, stream] of streams) {
+    await stream.until(() => stream.told.some(({ data }) => data['refundId'] === refund.id))
+    const text = JSON.stringify(stream.told)
+    expect([who, stream.told.length > 3, [...secrets, ...made].filter((secret) => text.includes(secret))]).toEqual([who, true, []])
+    await stream.close()
+  }
+})
+
+test('webhook messages hold one secret, the claimUrl of a claimable refund, and only OWNER and the secret key may have them sent', async () => {
+  await using hooks = receiver()
+  await using seller = await sellingThrough('btcpay', loopbackAllowed)
+  const { app } = seller
+  const shop = await planted(app, seller)
+  const endpoint = await endpointOf(app, seller, hooks.url, webhookEvents)
+  const begun = await seller.begin()
+  seller.pay(begun.reference)
+  ok(await seller.complete(begun.cartId))
+  ok(await seller.post(`/v2/orders/${begun.id}/fulfilments`, {}), 201)
+  const refund = ok(await seller.refund(begun.id), 201).body
+  expect([refund.status, typeof refund.claimUrl]).toEqual(['CLAIMABLE', 'string'])
+  const { publicUrl } = await seller.order(begun.id)
+  await app.jobs.resume()
+  await deliver(app)
+  const messages = hooks.received.map(({ body }) => body)
+  expect(messages.map((body) => JSON.parse(body).type).sort()).toEqual([
+    ...['order.confirmed', 'order.confirmed', 'order.fulfilled', 'order.fulfilled'],
+    ...['order.refund_claimable', 'order.refunded'],
+  ])
+  const secrets = [...shop.secrets, begun.cartId, publicUrl, publicUrl.split('/').at(-1), refund.claimUrl]
+  const found = messages.flatMap((body) =>
+    secrets.filter((secret) => body.includes(secret)).map((secret) => [JSON.parse(body).type, secret]),
+  )
+  expect(found).toEqual([['order.refund_claimable', refund.claimUrl]])
+  const deliveries = await app.call('GET', `/webhook-endpoints/${endpoint.id}/deliveries`, { token: seller.token })
+  expect([deliveries.status, deliveries.body.data.length, secrets.some((secret) => deliveries.text.includes(secret))]).toEqual([
+    200,
+    messages.length,
+    false,
+  ])
+  for (const role of ['MANAGER', 'FULFILMENT', 'READ_ONLY'] as const) {
+    const { token } = await staffOf(app, seller, role)
+    const asked = [
+      await app.call('GET', '/webhook-endpoints', { token }),
+      await app.call('GET', `/webhook-endpoints/${endpoint.id}/deliveries`, { token }),
+      await app.call('POST', '/webhook-endpoints', { token, body: { url: hooks.url, events: ['order.refund_claimable'] } }),
+    ]
+    expect([role, ...asked.map(({ status }) => status)]).toEqual([role, 403, 403, 403])
+  }
+})
+
+test('the support bundle holds no secret', async () => {
+  const database = await testDatabase()
+  const app = await testApp({}, { database })
+  const { shop, secrets } = await planted(app)
+  for (const secret of secrets) app.deps.log.error('request.failed', { error: new Error(`no such thing: ${secret}`), route: '/cart/:id' })
+  await app.close()
+  const file = join(temporaryDir(), 'bundle.json')
+  const settings = { DATABASE_URL: database.url }
+  expect((await souk(['support-bundle', file], database.dataDir, { settings })).status).toBe(0)
+  const text = readFileSync(file, 'utf8')
+  expect(JSON.parse(text).rows).toMatchObject({ draft_orders: 1 })
+  expect([...secrets, shop.secretKey].filter((secret) => text.includes(secret))).toEqual([])
 })

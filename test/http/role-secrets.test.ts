@@ -11,7 +11,7 @@ import { DraftOrders } from '../../src/modules/draft-order/model.ts'
 import { Orders } from '../../src/modules/order/model.ts'
 import { webhookEvents } from '../../src/modules/webhook/domain.ts'
 import { souk } from '../cli/souk.ts'
-import { type TestApp, testApp, testSecrets } from '../support/app.ts'
+import { type TestApp, testApp } from '../support/app.ts'
 import { accepted } from '../support/credentials.ts'
 import { customerIn } from '../support/customers.ts'
 import { temporaryDir, testDatabase } from '../support/database.ts'
@@ -226,7 +226,12 @@ test('the support bundle holds no secret', async () => {
   for (const secret of secrets) app.deps.log.error('request.failed', { error: new Error(`no such thing: ${secret}`), route: '/cart/:id' })
   await app.close()
   const file = join(temporaryDir(), 'bundle.json')
-  const settings = { ...testSecrets, DATABASE_URL: database.url }
+  const keys = {
+    JWT_SECRET: 'a-secret-of-thirty-two-characters!',
+    ENCRYPTION_KEY: '0'.repeat(64),
+    INTEGRATION_API_KEY: 'integration-key-of-the-test',
+  }
+  const settings = { ...keys, DATABASE_URL: database.url }
   expect((await souk(['support-bundle', file], database.dataDir, { settings })).status).toBe(0)
   const text = readFileSync(file, 'utf8')
   expect(JSON.parse(text).rows).toMatchObject({ draft_orders: 1 })

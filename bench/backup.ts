@@ -5,6 +5,8 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { searchFills } from '../db/schema/finding.ts'
+import { fillSearch } from '../jobs/fill-search.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { fillKpis, foldKpis } from '../src/modules/kpi/index.ts'
@@ -51,7 +53,7 @@ export async function measureBackup(): Promise<void> {
     processor: 'sandbox',
     synchronous: 'FULL',
   }
-  await countFigures(settings)
+  await fillIndexes(settings)
   await besideBackups(told, settings, size)
   await whileShipping(told, settings)
   const integrity = await timed(() => {
@@ -73,9 +75,13 @@ export async function measureBackup(): Promise<void> {
   only(`souk restore latest --check of ${size}`, secondsText(restore.ms), '')
 }
 
-/** As the first start does, so that a check has them to look at. */
-async function countFigures(settings: Settings): Promise<void> {
+/** Fills the search indexes and daily totals of the seeded rows, as after an upgrade. `souk check` compares them with the rows. */
+async function fillIndexes(settings: Settings): Promise<void> {
   const instance = await openInstance({ config: parseConfig(settings), as: 'server' })
+  const { db } = instance.deps
+  const subjects = ['ORDERS', 'PRODUCTS', 'CUSTOMERS'] as const
+  await db.write((tx) => tx.insert(searchFills).values(subjects.map((subject) => ({ subject, below: '~', done: 0 }))))
+  while ((await db.read.select().from(searchFills).limit(1)).length > 0) await fillSearch(instance.deps)
   await fillKpis(instance.deps)
   await foldKpis(instance.deps)
   await instance.close()

@@ -305,10 +305,6 @@ export function openTail(
   // The first read transaction reads from the file alone where all of the log was in it.
   if (goesOn && lastEnd && isAllInFile()) noteLifeEnd(file, lastEnd)
 
-  const closeAll = () => {
-    for (const connection of [held, spare, locker, checkpointer]) connection.close()
-  }
-
   return {
     /** Whether it goes on where what was given as kept ends. */
     goesOn,
@@ -374,7 +370,9 @@ export function openTail(
       for (let tries = 0; tries < lockTriesMax; tries++)
         if (checkpointer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0) return
     },
-    close: closeAll,
+    close(): void {
+      for (const connection of [held, spare, locker, checkpointer]) connection.close()
+    },
   }
 }
 

@@ -6,7 +6,7 @@ import type { MasterKey } from '../lib/seal.ts'
 const issuer = 'souk'
 const audience = 'souk'
 
-/** The part of the library that this file uses. It cannot sign: it sets `iat` from its own clock, and a repeated refresh needs the same bytes. */
+/** Only `verify` of the library is used. Its `sign` sets `iat` from its own clock, and a repeated refresh needs identical bytes. */
 type Verifier = { verify(token: string, options: object): Promise<false | Record<string, unknown>> }
 
 const secretOf = ({ bytes }: MasterKey): string => bytes.toString('base64')

@@ -3,6 +3,8 @@ import { AppError } from './errors.ts'
 
 /** How much of a file is looked at. */
 export const headMaxBytes = 4 * 1024
+/** How much of the first chunk is read for the delimiter. */
+const textMaxBytes = 64 * 1024
 
 /** Files that begin with these bytes, written as Latin-1. */
 const signatures: readonly (readonly [start: string, name: string])[] = [
@@ -44,12 +46,12 @@ export type CsvFormat = {
 
 /**
  * Finds out how a file's cells are separated: by commas, semicolons or tabs.
- * @param head the file's first bytes, up to `headMaxBytes`
+ * @param head the first chunk of the file, at least `headMaxBytes` if the file has as many
  * @throws AppError INVALID, naming the kind, for a file of another kind
  */
 export function csvFormatOf(head: Uint8Array): CsvFormat {
   refuseBinary(head)
-  const text = new TextDecoder('utf-8').decode(head)
+  const text = new TextDecoder('utf-8').decode(head.subarray(0, textMaxBytes))
   const [prefix, said] = /^"?sep=([,;\t])"?\r?\n/i.exec(text) ?? []
   if (said !== undefined && prefix !== undefined) return { delimiter: said, skipBytes: prefix.length + (hasBom(head) ? 3 : 0) }
   refuseOtherText(text)

@@ -93,7 +93,7 @@ export const ErrorBody = t.Object(
     statusCode: t.Number(),
     message: t.String(),
     error: t.Optional(t.String()),
-    code: t.Optional(t.String({ description: 'A stable word for what went wrong: see docs/api.md' })),
+    code: t.Optional(t.String({ description: 'A stable word for what went wrong' })),
   },
   { title: 'Error' },
 )

@@ -2,8 +2,6 @@
 import type { Cell } from './csv-line.ts'
 import { decimalOf, decimalsOf, type Money } from './money.ts'
 
-export type { Cell }
-
 /** The columns of a file, and what a record fills them with: one line, or several where it has parts. */
 export type Table<Row> = {
   readonly header: readonly string[]

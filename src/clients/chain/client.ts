@@ -92,10 +92,18 @@ export function refusalIn(error: unknown): Refusal | undefined {
   return cause instanceof RpcRequestError ? new Refusal({ status: 200, code: cause.code, message: cause.details }) : undefined
 }
 
-/** @returns the failure of a node behind an error of viem's; undefined where the node answered and the answer is the error */
-export function nodeErrorIn(error: unknown, url: string): NodeError | undefined {
+function nodeErrorWithin(error: unknown): NodeError | undefined {
   const cause = error instanceof BaseError ? error.walk((one) => one instanceof NodeError) : undefined
-  if (cause instanceof NodeError) return cause
+  return cause instanceof NodeError ? cause : undefined
+}
+
+/** Whether a node did not answer or refused; false if viem rejected its answer. */
+export const isNodeFailure = (error: unknown): boolean => nodeErrorWithin(error) !== undefined || refusalIn(error) !== undefined
+
+/** Returns the failure of a node behind an error of viem; undefined if the node answered and viem rejected the answer. */
+export function nodeErrorIn(error: unknown, url: string): NodeError | undefined {
+  const cause = nodeErrorWithin(error)
+  if (cause) return cause
   const refusal = refusalIn(error)
   return refusal && failureOf(refusal, undefined, url)
 }

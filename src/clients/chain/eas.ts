@@ -21,7 +21,7 @@ import {
   zeroHash,
 } from 'viem'
 import { type SchemaName, schemaTexts, schemaUids, zeroAddress } from '../../lib/eas.ts'
-import { type Connection, nodeErrorIn } from './client.ts'
+import { type Connection, isNodeFailure } from './client.ts'
 
 const abi = parseAbi([
   'struct RequestData { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',
@@ -137,17 +137,17 @@ export const attestationArgs = ({ schema, recipient, data, expirationTime = 0n, 
 
 /** The call that registers a schema, for the SchemaRegistry. */
 export const registrationOf = (name: SchemaName): Hex =>
-  encodeFunctionData({ abi: abi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
+  encodeFunctionData({ abi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
 
 export const attestationOf = (request: AttestationRequest): Hex =>
-  encodeFunctionData({ abi: abi, functionName: 'attest', args: attestationArgs(request) })
+  encodeFunctionData({ abi, functionName: 'attest', args: attestationArgs(request) })
 
 /** The call that reads an attestation. */
-export const readingOf = (uid: Hex): Hex => encodeFunctionData({ abi: abi, functionName: 'getAttestation', args: [uid] })
+export const readingOf = (uid: Hex): Hex => encodeFunctionData({ abi, functionName: 'getAttestation', args: [uid] })
 
 /** What `getAttestation` answered; undefined where there is none of that uid. @throws where the answer is none of the kind */
 export function decodeAttestation(answer: Hex): Attestation | undefined {
-  const attestation = decodeFunctionResult({ abi: abi, functionName: 'getAttestation', data: answer })
+  const attestation = decodeFunctionResult({ abi, functionName: 'getAttestation', data: answer })
   const { recipient, attester } = attestation
   return attestation.uid === zeroHash
     ? undefined
@@ -175,9 +175,9 @@ export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | und
   ask(async (client) => {
     if ((await client.getCode({ address })) === undefined) return undefined
     try {
-      return (await client.readContract({ address, abi: abi, functionName: 'getSchemaRegistry' })).toLowerCase() as Hex
+      return (await client.readContract({ address, abi, functionName: 'getSchemaRegistry' })).toLowerCase() as Hex
     } catch (error) {
-      if (revertIn(error) || !nodeErrorIn(error, 'http://x')) return undefined
+      if (revertIn(error) || !isNodeFailure(error)) return undefined
       throw error
     }
   })
@@ -185,14 +185,14 @@ export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | und
 export const isRegistered = ({ ask }: Connection, registry: Hex, name: SchemaName): Promise<boolean> =>
   ask(async (client) => {
     const args = [schemaUids[name]] as const
-    return (await client.readContract({ address: registry, abi: abi, functionName: 'getSchema', args })).uid === schemaUids[name]
+    return (await client.readContract({ address: registry, abi, functionName: 'getSchema', args })).uid === schemaUids[name]
   })
 
 /** Tries an attestation without sending it. @returns the name of the error that the contract refuses it by, '' for one without a name */
 export const refusalOf = ({ ask }: Connection, address: Hex, account: Hex, request: AttestationRequest): Promise<string | undefined> =>
   ask(async (client) => {
     try {
-      await client.simulateContract({ address, account, abi: abi, functionName: 'attest', args: attestationArgs(request) })
+      await client.simulateContract({ address, account, abi, functionName: 'attest', args: attestationArgs(request) })
       return undefined
     } catch (error) {
       const revert = revertIn(error)
@@ -208,6 +208,6 @@ function revertIn(error: unknown): ContractFunctionRevertedError | undefined {
 
 /** The uid in the log of what was attested. */
 export function uidIn({ logs }: TransactionReceipt, contract: Hex, schema: SchemaName, attester: Hex): Hex | undefined {
-  const attested = parseEventLogs({ abi: abi, eventName: 'Attested', logs, args: { attester, schemaUID: schemaUids[schema] } })
+  const attested = parseEventLogs({ abi, eventName: 'Attested', logs, args: { attester, schemaUID: schemaUids[schema] } })
   return attested.find(({ address }) => address.toLowerCase() === contract)?.args.uid
 }

@@ -59,7 +59,9 @@ export function failureOf({ status = 200, code, message: text, retryAfterMs }: S
   const told = said === '' ? named : `${named}: ${said}`
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${told}`, { ...wait, advice: advices.key })
-  const isLimited = status === 429 || rateCodes.includes(code) || (status < 500 && rateWords.test(text))
+  // "exceeds the range of your plan, upgrade for more compute units": fewer blocks may do.
+  const mayShrink = asked !== undefined && asked > 1 && /\branges?\b/i.test(text)
+  const isLimited = status === 429 || rateCodes.includes(code) || (status < 500 && rateWords.test(text) && !mayShrink)
   if (isLimited || (code === -32_005 && asked === undefined))
     return new NodeError('RATE_LIMITED', status === 429 ? `status 429, ${told}` : told, { ...wait, advice: advices.rate })
   if (behindWords.test(text)) return new NodeError('BEHIND', `${told}: it does not have the blocks yet`)

@@ -29,9 +29,13 @@ export function listAt(json: unknown, ...path: readonly (string | number)[]): re
   return Array.isArray(value) ? value : []
 }
 
-/** Returns a required value. @throws UnknownAnswer that names the missing field, and nothing that was answered */
+/**
+ * Returns a required value.
+ * @param what a noun, such as `payment id`
+ * @throws UnknownAnswer that names the missing value, and nothing of the response
+ */
 export function needed<Value>(value: Value | undefined, what: string): Value {
-  if (value === undefined) throw new UnknownAnswer(`no usable ${what.replace(/^no /, '')}`)
+  if (value === undefined) throw new UnknownAnswer(`no usable ${what}`)
   return value
 }
 

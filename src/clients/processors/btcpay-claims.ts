@@ -24,7 +24,7 @@ export function claimNamed(claims: readonly unknown[], refundId: string, money: 
 /** A claim that was made just now. */
 export function claimMade(answer: unknown, money: Money): RefundAnswer {
   const { id, viewLink } = readClaim(answer, money)
-  return { reference: id, state: 'CLAIMABLE', claimUrl: needed(viewLink, 'no link to the claim') }
+  return { reference: id, state: 'CLAIMABLE', claimUrl: needed(viewLink, 'claim link') }
 }
 
 /** What became of a claim; undefined where the server knows none of that id. */
@@ -50,7 +50,7 @@ async function shown(ask: Ask, path: string, claim: Claim, money: Money): Promis
 }
 
 function readClaim(claim: unknown, { amount, currency }: Money): Claim {
-  const id = needed(textAt(claim, 'id'), 'no claim id')
+  const id = needed(textAt(claim, 'id'), 'claim id')
   const told = valueAt(claim, 'amount')
   const isOther = told !== undefined && unitsOf(told, decimalsOf(currency)) !== amount
   if (isOther || (valueAt(claim, 'currency') ?? currency) !== currency) throw new UnknownAnswer('a claim of another amount')
@@ -68,7 +68,7 @@ function sumOf(payouts: readonly unknown[], { amount, currency }: Money): number
   const amounts = payouts.map((payout) => {
     if ((textAt(payout, 'originalCurrency') ?? currency) !== currency) return 0
     const told = valueAt(payout, 'originalAmount') ?? valueAt(payout, 'amount')
-    return told === undefined ? amount : needed(wholeUnitsOf(told, decimalsOf(currency)), 'no amount of a payout')
+    return told === undefined ? amount : needed(wholeUnitsOf(told, decimalsOf(currency)), 'payout amount')
   })
   return amounts.reduce((sum, part) => sum + part, 0)
 }

@@ -23,8 +23,8 @@ export async function paymentOf(
   invoice: unknown,
   money: Money,
 ): Promise<ProcessorPayment> {
-  const reference = needed(textAt(invoice, 'id'), 'no invoice id')
-  const status = needed(textAt(invoice, 'status'), 'no status')
+  const reference = needed(textAt(invoice, 'id'), 'invoice id')
+  const status = needed(textAt(invoice, 'status'), 'invoice status')
   if (!isOf(invoice, money)) throw new UnknownAnswer('an invoice of another amount')
   const { amount, currency } = money
   const detail = textAt(invoice, 'additionalStatus')

@@ -59,7 +59,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
 
   /** Invoices under our id. The filter is theirs; what it lets through is looked at. */
   async function findAll(ask: Ask, paymentId: string): Promise<readonly unknown[]> {
-    const found = needed(listedBy(await ask('GET', underOurId(paymentId))), 'no list of invoices')
+    const found = needed(listedBy(await ask('GET', underOurId(paymentId))), 'list of invoices')
     return found.filter((invoice) => textAt(invoice, 'metadata', 'orderId') === paymentId).slice(0, invoicesMax)
   }
 
@@ -108,7 +108,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
       },
     })
     if (!isGood(answer)) throw refused(answer)
-    const reference = needed(textAt(answer.json, 'id'), 'no invoice id')
+    const reference = needed(textAt(answer.json, 'id'), 'invoice id')
     if (isOf(answer.json, money)) return paymentOf(ask, pathOf, answer.json, money)
     // Rounded, say. Nobody may pay it.
     if (!isGood(await markInvalid(ask, reference))) throw new ProcessorUnavailable('an invoice of another amount cannot be given up')
@@ -145,7 +145,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
       const ask = asker()
       // Made twice, there would be two to redeem: the server does not look at the sum of them.
       const there = claimNamed((await claimsOf(ask)) ?? [], refundId, money)
-      if (there) return needed(await becomesOf(ask, there, money), 'a claim that there is not')
+      if (there) return needed(await becomesOf(ask, there, money), 'claim')
       const answer = await ask('POST', `${pathOf(reference)}/refund`, {
         name: refundId,
         refundVariant: 'Custom',
@@ -159,7 +159,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
       const ask = asker()
       const money = { amount, currency }
       if (refundReference !== undefined) return becomesOf(ask, { id: refundReference }, money)
-      const there = claimNamed(needed(await claimsOf(ask), 'no list of claims'), refundId, money)
+      const there = claimNamed(needed(await claimsOf(ask), 'list of claims'), refundId, money)
       return there && becomesOf(ask, there, money)
     },
     readMessage: async (message) => readMessage(account, message),

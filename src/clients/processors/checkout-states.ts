@@ -73,10 +73,10 @@ const whollyCaptured = words('Captured Refunded')
  * @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for
  */
 export function seenOf(json: unknown, asked: Asked): Seen {
-  const id = needed(idAt(json, 'id'), 'a payment has no id')
-  const status = needed(textAt(json, 'status'), 'a payment has no status')
+  const id = needed(idAt(json, 'id'), 'payment id')
+  const status = needed(textAt(json, 'status'), 'payment status')
   const stated = knownAs(states, status)
-  const amount = needed(asked.amount ?? countAt(json, 'amount'), 'a payment has no amount')
+  const amount = needed(asked.amount ?? countAt(json, 'amount'), 'payment amount')
   if (differs(valueAt(json, 'amount'), amount) || differs(valueAt(json, 'currency'), asked.currency))
     throw new UnknownAnswer('another amount or currency')
   const captured = countAt(json, 'balances', 'total_captured') ?? (whollyCaptured.has(status) ? amount : 0)
@@ -154,7 +154,7 @@ export function actionOf(
   if (found === undefined) return undefined
   const approved = valueAt(found, 'approved')
   return {
-    id: needed(idAt(found, 'id'), 'an action has no id'),
+    id: needed(idAt(found, 'id'), 'action id'),
     approved: typeof approved === 'boolean' ? approved : undefined,
     code: wordOf(textAt(found, 'response_code')),
     amount: countAt(found, 'amount'),

@@ -93,7 +93,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       const from: Record<string, string> = payments.length === 0 ? {} : { skip: String(payments.length) }
       const { status, json } = await call('GET', `/payments?${new URLSearchParams({ reference: paymentId, limit: pageSize, ...from })}`)
       if (status === 403) throw saidNothing(status)
-      const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'a list has no count')
+      const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'list count')
       const items = listAt(json, 'data')
       payments.push(...items)
       if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => seenOf(payment, asked))
@@ -139,8 +139,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
         ...urlsOf(returnUrl),
       },
     })
-    const reference = needed(idAt(json, 'id'), 'a session has no id')
-    needed(textAt(json, 'payment_session_token'), 'a session has no token')
+    const reference = needed(idAt(json, 'id'), 'session id')
+    needed(textAt(json, 'payment_session_token'), 'session token')
     // What their library reads, and nothing else that may be told.
     const names = ['id', 'payment_session_token', 'payment_session_secret', '_links']
     const paymentSession = Object.fromEntries(
@@ -175,7 +175,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (wallet === undefined) return token
     if (!publishableKey) throw new ProcessorRefused('wallet_tokens_need_publishable_key')
     const json = await callPlainly('POST', '/tokens', { body: wallet, withPublishableKey: true })
-    return needed(textAt(json, 'token'), 'a wallet token was exchanged for none')
+    return needed(textAt(json, 'token'), 'token for the wallet token')
   }
 
   async function capture(name: PaymentName & Amount): Promise<ProcessorPayment> {
@@ -187,7 +187,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     })
     if (status === 404) throw new ProcessorRefused('not_found')
     if (status === 403) return await otherwise(id, name, status)
-    const actionId = needed(idAt(json, 'action_id'), 'a capture has no action')
+    const actionId = needed(idAt(json, 'action_id'), 'capture action id')
     return await sinceAsked(id, { ...name, references: { ...name.references, capture: actionId } })
   }
 
@@ -199,7 +199,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const { status, json } = await askVoid(id, name.paymentId)
     if (status === 404) throw new ProcessorRefused('not_found')
     if (status === 403) return await otherwise(id, name, status)
-    const actionId = needed(idAt(json, 'action_id'), 'a void has no action')
+    const actionId = needed(idAt(json, 'action_id'), 'void action id')
     return await sinceAsked(id, { ...name, references: { ...name.references, void: actionId } })
   }
 
@@ -319,7 +319,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
         if (made === undefined) throw await whyNotRefunded(id, refund)
         return refundOf(made, refund)
       }
-      return { reference: needed(idAt(json, 'action_id'), 'a refund has no action'), state: 'PENDING' }
+      return { reference: needed(idAt(json, 'action_id'), 'refund action id'), state: 'PENDING' }
     },
     async retrieveRefund(name) {
       const id = await refundable(name)

@@ -126,5 +126,5 @@ export const refusal = (answer: CallAnswer): ProcessorRefused => new ProcessorRe
 export function foundIn(answer: CallAnswer): object | undefined {
   if (answer.status === 404) return undefined
   if (answer.status >= 400) throw refusal(answer)
-  return needed(answer.json as object | undefined, 'nothing')
+  return needed(answer.json as object | undefined, 'JSON response')
 }

@@ -85,7 +85,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     }
     const answer = await call({ method: 'POST', path: '/v2/checkout/orders', json, key: paymentId })
     if (answer.status >= 400) throw refusal(answer)
-    const reference = needed(textAt(answer.json, 'id'), 'id')
+    const reference = needed(textAt(answer.json, 'id'), 'order id')
     // A repeat may answer with what was made as it was then.
     const isNew = answer.status === 201 && valueAt(answer.json, 'purchase_units') !== undefined
     const made = isNew ? orderOf(answer.json, { paymentId, currency, total }) : await knownOrder({ ...payment, reference }, total)

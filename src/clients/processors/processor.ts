@@ -195,7 +195,8 @@ export class UnknownAnswer extends ProcessorUnavailable {
 
 /** The failure of a call that had to succeed before the request could be sent; undefined for other errors. */
 export function notSent(cause: unknown): ProcessorUnavailable | undefined {
-  if (!(cause instanceof ProcessorUnavailable) || cause.neverSent) return cause instanceof ProcessorUnavailable ? cause : undefined
+  if (!(cause instanceof ProcessorUnavailable)) return undefined
+  if (cause.neverSent) return cause
   const { message, counts } = cause
   return cause instanceof UnknownAnswer
     ? new UnknownAnswer(cause.what, { cause, neverSent: true })

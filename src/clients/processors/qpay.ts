@@ -88,7 +88,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
     })
     if (answer.status === 409) throw saidNothing(409)
     if (!isGood(answer)) throw new ProcessorRefused(codeOf(answer))
-    const reference = needed(textAt(answer.json, 'invoice_id'), 'no invoice id')
+    const reference = needed(textAt(answer.json, 'invoice_id'), 'invoice id')
     return { reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, clientParameters: clientParametersOf(answer.json) }
   }
 
@@ -165,7 +165,7 @@ async function look(ask: Ask, { reference, amount }: { reference: string; amount
   const answer = await ask('GET', `/invoice/${encodeURIComponent(reference)}`)
   if (answer.status === 404) return undefined
   if (!isGood(answer)) throw saidNothing(answer.status)
-  const status = needed(textAt(answer.json, 'invoice_status'), 'no invoice status')
+  const status = needed(textAt(answer.json, 'invoice_status'), 'invoice status')
   // What it says of paid ones is not known, and is not needed: their payments are.
   return { ...seen, state: status === 'CANCELED' ? 'VOIDED' : 'REQUIRES_ACTION' }
 }
@@ -205,7 +205,7 @@ async function rowsOf(ask: Ask, reference: string): Promise<Rows> {
   })
   if (answer.status === 404) return { paid: [], refunded: [] }
   if (!isGood(answer)) throw saidNothing(answer.status)
-  const rows = needed(valueAt(answer.json, 'rows'), 'no rows')
+  const rows = needed(valueAt(answer.json, 'rows'), 'list of payments')
   if (!Array.isArray(rows)) throw new UnknownAnswer('rows that are no list')
   const byId = new Map<string, Row>()
   for (const row of listAt(answer.json, 'rows')) {
@@ -213,8 +213,8 @@ async function rowsOf(ask: Ask, reference: string): Promise<Rows> {
     if (status !== 'PAID' && status !== 'REFUNDED') continue
     // Only tugriks are counted, whatever else it may tell of.
     if ((textAt(row, 'payment_currency') ?? currencyOnly) !== currencyOnly) continue
-    const id = needed(idOf(row), 'no payment id')
-    const amount = needed(unitsOf(valueAt(row, 'payment_amount'), decimals), 'no payment amount')
+    const id = needed(idOf(row), 'payment id')
+    const amount = needed(unitsOf(valueAt(row, 'payment_amount'), decimals), 'payment amount')
     byId.set(id, { id, status, type: textAt(row, 'payment_type'), amount })
   }
   const all = [...byId.values()]
@@ -229,7 +229,7 @@ async function obtainToken({ username, password }: QpayAccount, base: string, po
   })
   if ([400, 401, 403, 422].includes(answer.status)) throw new ProcessorRefused('credentials')
   if (!isGood(answer)) throw saidNothing(answer.status)
-  const value = needed(textAt(answer.json, 'access_token'), 'no access token')
+  const value = needed(textAt(answer.json, 'access_token'), 'access token')
   return { value, expiresAt: expiryOf(valueAt(answer.json, 'expires_in'), port.now()) }
 }
 

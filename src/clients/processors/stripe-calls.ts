@@ -89,7 +89,7 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
       const found = items.find(isIt)
       if (found !== undefined) return found as object
       if (valueAt(answer.json, 'has_more') !== true) return undefined
-      after = { starting_after: needed(textAt(items.at(-1), 'id'), 'id') }
+      after = { starting_after: needed(textAt(items.at(-1), 'id'), 'id of a list item') }
     }
     throw new ProcessorUnavailable('there is too much since then to tell')
   }

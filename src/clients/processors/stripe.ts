@@ -81,7 +81,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const made = await postOnce({ method: 'POST', path: '/v1/payment_methods', fields, key: `${paymentId}-method` }, async () => undefined)
     const answer = needed('answer' in made ? made.answer : undefined, 'payment method')
     if (answer.status !== 200) throw refusal(answer)
-    return { payment_method: needed(textAt(answer.json, 'id'), 'id') }
+    return { payment_method: needed(textAt(answer.json, 'id'), 'payment method id') }
   }
 
   const confirmed = async (token: string, { paymentId, returnUrl }: NewPayment): Promise<Fields> => ({
@@ -113,7 +113,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const intent = answer.status === 200 ? answer.json : valueAt(answer.json, 'error', 'payment_intent')
     const reference = textAt(intent, 'id')
     if (reference === undefined) throw answer.status === 200 ? new UnknownAnswer('a payment without an id') : refusal(answer)
-    return answer.replayed ? needed(await readIntent(reference), 'what was made is not there') : intent
+    return answer.replayed ? needed(await readIntent(reference), 'PaymentIntent') : intent
   }
 
   /**
@@ -127,7 +127,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const standsElsewhere = textAt(answer.json, 'error', 'code') === 'payment_intent_unexpected_state'
     if (answer.status !== 402 && !standsElsewhere) throw refusal(answer)
     const inside = valueAt(answer.json, 'error', 'payment_intent')
-    const intent = textAt(inside, 'id') === reference ? inside : needed(await readIntent(reference), 'payment_intent')
+    const intent = textAt(inside, 'id') === reference ? inside : needed(await readIntent(reference), 'PaymentIntent')
     const payment = paymentIn(intent, name)
     // Declined when the money was to be taken: it will be again, and what is held falls back.
     return answer.status === 402 && payment.state === 'AUTHORIZED'
@@ -156,7 +156,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     if ('found' in made) return refundOf(made.found, { refundId, asked })
     const { answer } = made
     if (answer.status !== 200) throw refusal(answer)
-    const now = answer.replayed ? await readRefund(needed(textAt(answer.json, 'id'), 'id')) : answer.json
+    const now = answer.replayed ? await readRefund(needed(textAt(answer.json, 'id'), 'refund id')) : answer.json
     return refundOf(now, { refundId, asked })
   }
 

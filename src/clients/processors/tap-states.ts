@@ -70,10 +70,10 @@ const states: Readonly<Record<string, PaymentState>> = {
  * @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for
  */
 export function seenOf(json: unknown, asked: Amount | undefined): Seen {
-  const id = needed(idAt(json, 'id'), 'a payment has no id')
-  const status = needed(textAt(json, 'status'), 'a payment has no status').toUpperCase()
+  const id = needed(idAt(json, 'id'), 'payment id')
+  const status = needed(textAt(json, 'status'), 'payment status').toUpperCase()
   const stated = knownAs(states, status)
-  const told = needed(toldAmount(json), 'a payment has no amount')
+  const told = needed(toldAmount(json), 'payment amount')
   if (asked && (told.amount !== asked.amount || told.currency !== asked.currency)) throw new UnknownAnswer('another amount or currency')
   // Captured, but by a charge that is not this.
   const state = stated === 'CAPTURED' && !isCharge(id) ? 'PROCESSING' : stated
@@ -123,10 +123,10 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
 
 /** @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for */
 export function refundOf(json: unknown, asked: Amount): RefundAnswer {
-  const reference = needed(idAt(json, 'id'), 'a refund has no id')
-  const status = needed(textAt(json, 'status'), 'a refund has no status').toUpperCase()
+  const reference = needed(idAt(json, 'id'), 'refund id')
+  const status = needed(textAt(json, 'status'), 'refund status').toUpperCase()
   const state = knownAs(refundStates, status)
-  const told = needed(toldAmount(json), 'a refund has no amount')
+  const told = needed(toldAmount(json), 'refund amount')
   if (told.amount !== asked.amount || told.currency !== asked.currency) throw new UnknownAnswer('another amount or currency')
   const failureCode = wordOf(textAt(json, 'response', 'code'), status.toLowerCase())
   return { reference, state, ...(state === 'FAILED' && failureCode !== undefined ? { failureCode } : {}) }

@@ -112,7 +112,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       const items = listAt(json, of)
       yield* items
       if (valueAt(json, 'has_more') !== true) return
-      after = needed(idAt(items.at(-1), 'id'), 'an item of a list has no id')
+      after = needed(idAt(items.at(-1), 'id'), 'id of a list item')
     }
     throw new ProcessorUnavailable('there is more in a list than is read')
   }
@@ -121,7 +121,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     const wallet = walletTokenOf(token)
     if (wallet === undefined) return token
     const json = await make('/tokens', { ...wallet, ...(shopper?.ip === undefined ? {} : { client_ip: shopper.ip }) })
-    return needed(idAt(json, 'id'), 'a wallet token was exchanged for none')
+    return needed(idAt(json, 'id'), 'token for the wallet token')
   }
 
   async function create(payment: NewPayment): Promise<ProcessorPayment> {
@@ -167,7 +167,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   }
 
   async function chargeOf(name: Named, charge: string): Promise<ProcessorPayment> {
-    return capturedBy(needed(await read(charge), 'the charge that captured is not there'), name)
+    return capturedBy(needed(await read(charge), 'charge of the captured payment'), name)
   }
 
   /** A capture that is not decided is neither authorized any more nor captured. */
@@ -194,11 +194,11 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   async function capture(name: Named): Promise<ProcessorPayment> {
     const reference = named(name)
     const charge = name.references?.['charge']
-    if (isCharge(reference) || charge !== undefined) return needed(await look(name, reference), 'the payment is not there')
+    if (isCharge(reference) || charge !== undefined) return needed(await look(name, reference), 'payment')
     const authorization = await read(reference)
     if (authorization === undefined) throw new ProcessorRefused('not_found')
     const seen = seenOf(authorization, undefined)
-    if (seen.state !== 'AUTHORIZED') return needed(await look(name, reference), 'the payment is not there')
+    if (seen.state !== 'AUTHORIZED') return needed(await look(name, reference), 'payment')
     // What a second capture of one authorization does, nobody could confirm: past the life of the key of an earlier one, it is looked for.
     if (!keyLives(name.paymentId, port.now())) {
       const found = await findCharge(name, reference)
@@ -327,7 +327,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       const message = parsedMessage(body)
       const hash = (headers.get('hashstring') ?? '').toLowerCase()
       if (!isSigned(message, hash, signingKeys)) throw new BadSignature('tap')
-      return { id: hash, payment: await aboutOf(needed(idAt(message, 'id'), 'id')) }
+      return { id: hash, payment: await aboutOf(needed(idAt(message, 'id'), 'payment id')) }
     },
     async probe() {
       const { status, json } = await send('POST', '/charges/list', { limit: 1 })

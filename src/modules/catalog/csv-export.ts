@@ -1,5 +1,6 @@
 /** Products as Shopify's product CSV has them, so that `souk import` and others read them back. */
-import { type Cell, decimalCell, type Table } from '../../lib/csv-table.ts'
+import type { Cell } from '../../lib/csv-line.ts'
+import { decimalCell, type Table } from '../../lib/csv-table.ts'
 import type { Money } from '../../lib/money.ts'
 
 type ExportedVariant = {

@@ -1,8 +1,10 @@
-/** What the columns of WooCommerce's product CSV are called in the languages that it is used in. */
+/** Names of the columns of WooCommerce's product CSV, in the languages that it is used in. */
+import { folded } from '../../lib/words.ts'
 
 /**
- * English names first, as WooCommerce's exporter writes them; then German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Japanese,
- * Turkish, Chinese, Arabic, Swedish, Czech and Ukrainian. Translations changed over the years, so that a column has several names in a language.
+ * English names first, as WooCommerce's exporter writes them; then German, French, Spanish, Italian, Portuguese, Dutch,
+ * Polish, Russian, Japanese, Turkish, Chinese, Arabic, Swedish, Czech and Ukrainian. Translations changed over the years,
+ * so a column may have several names in one language.
  */
 const names = {
   id: 'ID|Identyfikator|Kimlik|المعرف',
@@ -51,15 +53,9 @@ const names = {
 
 export type WooName = keyof typeof names
 
-/** A name without marks, case, punctuation and gaps, which differ between versions. */
+/** A name without diacritics, case, punctuation and spaces, which differ between versions. */
 const keyOf = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll('ı', 'i')
-    .replaceAll('ł', 'l')
-    .replaceAll('ß', 'ss')
+  folded(name)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 /** The same with a mark for a question: Spanish calls one column "Existencias" and another "¿Existencias?". */

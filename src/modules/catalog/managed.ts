@@ -10,6 +10,7 @@ import { type ManagedFilter, type ManagedValue, valuesOf } from './listing.ts'
 import { managedStore as store, summaryFills } from './managed-store.ts'
 import type { CatalogDeps } from './parts.ts'
 import { type ManagementProduct, viewOf } from './service.ts'
+import { stockStore } from './stock-store.ts'
 import { addedTo } from './summary.ts'
 
 /** Of `q`, the last word may be how a word begins; the others are values as the products have them. */
@@ -79,6 +80,8 @@ export const fillProductSummaries = (deps: FillDeps): Promise<{ filled: number; 
     ...summaryFills,
     subject: 'summaries',
     async index(tx, id) {
+      // A change that commits between the read and the write must not lose its summary.
+      await stockStore.lockProduct(tx, id)
       const found = await deps.catalogStore.documentOf(tx, id)
       if (found) await deps.catalogStore.addToDocument(tx, id, addedTo(found.document))
     },

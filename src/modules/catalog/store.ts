@@ -230,10 +230,15 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const product = await tx.first(wholes.byId, { id: productId })
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
-    /** Puts a document in the place of one that sorts, and is found, alike, but for whether there is any of it. */
+    /** Replaces the document and the summary of a listed product after a change of its availability, which moves it in no list. */
     async renewDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: Rendered): Promise<void> {
-      await tx.run(putSummary, { productId, summary })
-      await tx.update(productDocuments).set({ document, etag, available }).where(eq(productDocuments.productId, productId))
+      const [row] = await tx
+        .update(productDocuments)
+        .set({ document, etag, available })
+        .where(eq(productDocuments.productId, productId))
+        .returning({ productId: productDocuments.productId })
+      // A draft has no document, and so no summary.
+      if (row) await tx.run(putSummary, { productId, summary })
     },
     async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
       return tx.first(wholes.document, { productId })

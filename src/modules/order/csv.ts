@@ -1,4 +1,5 @@
-import { type Cell, decimalCell, type Table, tableOf } from '../../lib/csv-table.ts'
+import type { Cell } from '../../lib/csv-line.ts'
+import { decimalCell, type Table, tableOf } from '../../lib/csv-table.ts'
 import type { Order, OrderLine } from './domain.ts'
 
 /** An order as a list tells it. */

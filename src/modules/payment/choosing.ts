@@ -25,11 +25,10 @@ export type Choices = { readonly first: PaymentChoice; readonly fallbacks: reado
 /**
  * How a checkout is paid: by the processor that it names, which must be one that the resolver offers for its method (in TEST also the
  * sandbox), else by the one that the resolver answers, else in TEST by the sandbox. A named one that is known not to answer gives way to the
- * next, unless there is a token of its own.
+ * next, unless there is a token of its own. Processors that cannot express the amount exactly, or have a higher minimum, are skipped.
  * @param offering what the shop can be paid by, where it was asked before
- * @param amount what is to be paid: a processor that cannot say it exactly is passed over before anything is placed
- * A processor whose minimum is above the amount is passed over likewise.
- * @throws AppError CONFLICT where nobody can take it, with `amount_too_small` where it is below the minimum of those who could; INVALID for a token that the processor is known not to know
+ * @throws AppError CONFLICT if no processor takes the payment (`amount_too_small` if only the minimum prevents it); INVALID for
+ *   a token the processor does not know
  */
 export async function choosePayment(
   deps: PaymentDeps,
@@ -51,12 +50,12 @@ export async function choosePayment(
     const taker = await takerFor(deps, shop, name)
     if (taker) takers.push(taker)
   }
-  const sayable = takers.filter(({ processor }) => processor.capabilities.says(amount))
-  const able = sayable.filter(({ processor }) => amount.amount >= minimumOf(processor, amount.currency))
-  const [first, ...others] = able
+  const exact = takers.filter(({ processor }) => processor.capabilities.says(amount))
+  const eligible = exact.filter(({ processor }) => amount.amount >= minimumOf(processor, amount.currency))
+  const [first, ...others] = eligible
   if (!first) {
     const sandbox = wish.processor === undefined && shop.mode === 'TEST' ? sandboxFor(deps, wish) : undefined
-    if (!sandbox && sayable.length > 0) throw tooSmall(sayable, amount.currency)
+    if (!sandbox && exact.length > 0) throw tooSmall(exact, amount.currency)
     if (!sandbox && takers.length > 0) throw new AppError('CONFLICT', `The processor cannot take exactly this amount of ${amount.currency}`)
     if (!sandbox) throw new AppError('CONFLICT', 'The shop has no processor for this method: ask the payment intent resolver')
     return { first: choiceOf(shop, wish, sandbox), fallbacks: [] }

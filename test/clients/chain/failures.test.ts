@@ -17,6 +17,8 @@ const ranges: [message: string, blocks: number | undefined][] = [
   ['eth_getLogs block range too large, range: 60000, max: 2048', undefined],
   ['requested too many blocks from 0 to 16777216, maximum is set to 2048', undefined],
   ['response is too big', undefined],
+  ['exceeds the range of your plan; upgrade for more compute units', undefined],
+  ['Block range exceeds the limit of 10 blocks of your plan. Add credits to raise the quota.', 10],
 ]
 
 describe('what nodes say when they do not answer', () => {

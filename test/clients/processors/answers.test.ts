@@ -3,7 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { rescaled } from '../../../src/clients/processors/amounts.ts'
-import { countAt, listAt, parsedMessage, textAt, valueAt, wordOf } from '../../../src/clients/processors/answers.ts'
+import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from '../../../src/clients/processors/answers.ts'
 import * as paypal from '../../../src/clients/processors/paypal-answers.ts'
 import type { ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
@@ -98,6 +98,11 @@ const anyJson = fc.oneof(
     'processing',
   ),
 )
+
+test('a missing value is named', () => {
+  expect(() => needed(undefined, 'payment id')).toThrow('unexpected answer: no usable payment id')
+  expect(needed('pi_1', 'payment id')).toBe('pi_1')
+})
 
 describe('an answer', () => {
   test.each(Object.keys(readers))('that is no true one of %s says nothing, or the truth', (what) => {

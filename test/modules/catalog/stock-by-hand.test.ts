@@ -1,7 +1,7 @@
 /** What a shop does to its stock by hand: counts, deliveries, losses, and taking a variant away. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
-import { stockHistory, variants } from '../../../db/schema/catalog.ts'
+import { productSummaries, stockHistory, variants } from '../../../db/schema/catalog.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { usd } from '../../support/catalog.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
@@ -34,6 +34,20 @@ test('the stock is changed by so many or set to what was counted; the answer is 
   const rows = await app.deps.db.read.select().from(stockHistory).orderBy(asc(stockHistory.id))
   expect(rows.map(({ actor }) => actor)).toEqual([expect.stringMatching(/^key_/), shop.id, expect.stringMatching(/^key_/)])
   expect(rows[1]).toMatchObject({ shopId: shop.shop.id, at: app.clock.now() })
+})
+
+test('a product that is not listed gets no summary when a change of its stock makes it available', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { productId, variantId } = shop
+  const summaries = () => app.deps.db.read.select().from(productSummaries).where(eq(productSummaries.productId, productId))
+  expect(await summaries()).toHaveLength(1)
+  ok(await shop.patch(`/product-v2/${productId}`, { status: 'ARCHIVED' }), 200)
+  expect(await summaries()).toEqual([])
+  for (const counted of [0, 5]) ok(await shop.count(productId, variantId, { counted }), 200)
+  expect(await summaries()).toEqual([])
+  ok(await shop.patch(`/product-v2/${productId}`, { status: 'ACTIVE' }), 200)
+  expect(await summaries()).toHaveLength(1)
 })
 
 test('the stock is given as exactly one of delta and counted, in whole numbers within bounds', async () => {

@@ -187,6 +187,27 @@ test('shipping: a way with a zone and bands by keyboard, and what a cart would s
   expect(await visitor.axe()).toEqual([])
 })
 
+test('shipping: the preview knows provinces by code, English name and local name, whatever the zone calls them', async ({ open, app }) => {
+  const own = await shopIn(app)
+  const zones = [
+    { countries: ['JP'], provinces: ['Tokyo', '大阪府'] },
+    { countries: ['US'], provinces: ['DC'] },
+  ]
+  await own.put('/shops/v2/shipping-methods', { data: [{ code: 'zoned', title: 'Zoned', zones, rates: [{ amount: usd(450) }] }] })
+  const visitor = await open({ as: own, at: at(own, '/shipping') })
+  const offered = 'table tbody tr'
+  await visitor.fill('Country', 'Japan')
+  for (const province of ['東京都', 'tokyo', '13', 'JP-27', 'Osaka']) {
+    await visitor.fill('Province or state', province)
+    await visitor.until(`[...document.querySelectorAll('${offered}')].at(-1)?.textContent.includes('$4.50')`, `offered to ${province}`)
+    await visitor.fill('Province or state', '北海道')
+    await visitor.until(`![...document.querySelectorAll('${offered}')].at(-1)?.textContent.includes('$4.50')`, 'not offered to Hokkaido')
+  }
+  await visitor.fill('Country', 'United States')
+  await visitor.fill('Province or state', 'District of Columbia')
+  await visitor.until(`[...document.querySelectorAll('${offered}')].at(-1)?.textContent.includes('$4.50')`, 'offered to DC')
+})
+
 test('shipping: two people change two ways at once and neither is lost; the order is changed by keyboard; one is removed', async ({
   open,
   app,

@@ -59,7 +59,12 @@ async function seedNetwork({ deps }: Instance): Promise<{ productId: string }> {
     { name: 'bench', currency: 'USD', country: 'US' },
     system,
   )
-  const input = { title: 'Thing', status: 'ACTIVE' as const, publishedAt: deps.clock.now() - dayMs }
+  const input = {
+    title: 'Thing',
+    status: 'ACTIVE' as const,
+    publishedAt: deps.clock.now() - dayMs,
+    variants: [{ price: { amount: 1_000, currency: 'USD' } }],
+  }
   const product = await createProduct(deps, { shop: contextOf(shop), actor: { id: user.id } }, input)
   const [[owner], [owned], [made]] = await Promise.all([
     deps.db.read.select().from(users).where(eq(users.id, user.id)),

@@ -39,6 +39,7 @@ import postgresSearchFolds from './postgres/0035_search-folds.sql' with { type: 
 import postgresModes from './postgres/0036_modes.sql' with { type: 'text' }
 import postgresStrictProvinces from './postgres/0037_strict-provinces.sql' with { type: 'text' }
 import postgresCatalogOrders from './postgres/0038_catalog-orders.sql' with { type: 'text' }
+import postgresPrices from './postgres/0039_prices.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -78,6 +79,7 @@ import sqliteSearchFolds from './sqlite/0035_search-folds.sql' with { type: 'tex
 import sqliteModes from './sqlite/0036_modes.sql' with { type: 'text' }
 import sqliteStrictProvinces from './sqlite/0037_strict-provinces.sql' with { type: 'text' }
 import sqliteCatalogOrders from './sqlite/0038_catalog-orders.sql' with { type: 'text' }
+import sqlitePrices from './sqlite/0039_prices.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -119,6 +121,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0036_modes', statements: sqliteModes },
   { tag: '0037_strict-provinces', statements: sqliteStrictProvinces },
   { tag: '0038_catalog-orders', statements: sqliteCatalogOrders },
+  { tag: '0039_prices', statements: sqlitePrices },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -161,4 +164,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0036_modes', statements: postgresModes },
   { tag: '0037_strict-provinces', statements: postgresStrictProvinces },
   { tag: '0038_catalog-orders', statements: postgresCatalogOrders },
+  { tag: '0039_prices', statements: postgresPrices },
 ]

@@ -55,6 +55,8 @@ export const variants = table(
     title: text('title').notNull(),
     optionValues: json<string[]>('option_values').notNull(),
     price: money('price').notNull(),
+    /** False: no price was given yet, and `price` is 0. A product with such a variant cannot be ACTIVE. */
+    hasPrice: bool('has_price').notNull().default(true),
     compareAtPrice: money('compare_at_price'),
     cost: money('cost'),
     weightGrams: int('weight_grams').notNull(),

@@ -123,6 +123,7 @@ const product = {
     optionValues: [value],
     price: { amount: 6800 + at, currency: 'USD' },
     compareAtPrice: null,
+    hasPrice: true,
     cost: { amount: 2000, currency: 'USD' },
     weightGrams: 0,
     requiresShipping: true,
@@ -200,6 +201,29 @@ describe('what is sent of a product', () => {
       [`rows.${second?.key}.onHand`]: 'notNumber',
     })
     expect(changed({ rows: [] }).wrong).toEqual({ rows: 'required' })
+  })
+
+  test('of a draft without prices needs none; a price of 0 that is typed is sent, and to be active it needs one', () => {
+    const [first] = product.variants
+    if (!first) throw new Error('no variant')
+    const draft = {
+      ...product,
+      status: 'DRAFT' as const,
+      options: [],
+      variants: [{ ...first, optionValues: [], hasPrice: false, price: { amount: 0, currency: 'USD' } }],
+    }
+    const unpriced = textOf(draft, terms.zone)
+    const row = unpriced.rows[0]
+    if (!row) throw new Error('no row')
+    expect(row.price).toBe('')
+    expect(changeBody({ ...unpriced, title: 'Other' }, unpriced, terms)).toEqual({ body: { title: 'Other' }, wrong: {} })
+    const priced = changeBody({ ...unpriced, rows: [{ ...row, price: '0' }] }, unpriced, terms)
+    expect(priced).toEqual({ body: { variants: [{ id: 'var_S', price: { amount: 0, currency: 'USD' } }] }, wrong: {} })
+    expect(changeBody({ ...unpriced, status: 'ACTIVE' }, unpriced, terms).wrong).toEqual({ [`rows.${row.key}.price`]: 'required' })
+    // A price that was there cannot be taken away.
+    const full = textOf({ ...draft, variants: [first] }, terms.zone)
+    const cleared = full.rows.map((one) => ({ ...one, price: '' }))
+    expect(Object.values(changeBody({ ...full, rows: cleared }, full, terms).wrong)).toContain('required')
   })
 
   test('refuses options that are alike, and values without a name', () => {

@@ -135,7 +135,14 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
   test('a record is the same by the server and by the route before and after its publication, its change and its end, at once', async () => {
     await using app = await testApp()
     await using on = await served(app)
-    const soon = (await on.shop.post('/product-v2', { title: 'Soon', status: 'ACTIVE', publishedAt: '2026-01-06T12:00:10Z' })).body
+    const soon = (
+      await on.shop.post('/product-v2', {
+        title: 'Soon',
+        status: 'ACTIVE',
+        publishedAt: '2026-01-06T12:00:10Z',
+        variants: [{ price: usd(0) }],
+      })
+    ).body
     const path = prefix + soon.id
     expect((await on.same(path)).status).toBe(404)
     app.clock.advance(9_999)

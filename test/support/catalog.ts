@@ -19,9 +19,13 @@ export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchan
   return {
     ...merchant,
     list,
-    /** Past the routes, published now unless the input says otherwise. */
+    /** Past the routes, published now and at no cost unless the input says otherwise. */
     add: (input: ProductInput & { title: string }) =>
-      createProduct(app.deps, { shop: { id: shop.id, currency: shop.currency }, actor: system }, { status: 'ACTIVE', ...input }),
+      createProduct(
+        app.deps,
+        { shop: { id: shop.id, currency: shop.currency }, actor: system },
+        { status: 'ACTIVE', variants: [{ price: { amount: 0, currency: shop.currency } }], ...input },
+      ),
     post: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
       app.call('POST', path, { key: secretKey, body, headers }),
     patch: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>

@@ -8,6 +8,7 @@ type ExportedVariant = {
   readonly sku: string | null
   readonly barcode: string | null
   readonly price: Money
+  readonly hasPrice: boolean
   readonly compareAtPrice: Money | null
   readonly cost: Money | null
   readonly weightGrams: number
@@ -85,7 +86,7 @@ const columns: Record<string, (line: Line) => Cell> = {
   'Variant Inventory Qty': ofVariant(({ onHand }) => onHand),
   'Variant Inventory Policy': ofVariant(({ allowBackorder }) => (allowBackorder ? 'continue' : 'deny')),
   'Variant Fulfillment Service': ofVariant(() => 'manual'),
-  'Variant Price': ofVariant(({ price }) => decimalCell(price)),
+  'Variant Price': ofVariant(({ price, hasPrice }) => (hasPrice ? decimalCell(price) : null)),
   'Variant Compare At Price': ofVariant(({ compareAtPrice }) => decimalCell(compareAtPrice)),
   'Variant Requires Shipping': ofVariant(({ requiresShipping }) => word(requiresShipping)),
   'Variant Taxable': ofVariant(({ taxable }) => word(taxable)),

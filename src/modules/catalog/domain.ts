@@ -34,8 +34,8 @@ const titleKeyLengthMax = 80
 type Image = Product['images'][number]
 export type ImageInput = Pick<Image, 'url'> & Optional<Omit<Image, 'url' | 'position'>>
 export type VariantInput = Optional<
-  Omit<Variant, 'productId' | 'position' | 'reserved' | 'price' | 'compareAtPrice' | 'cost'> & {
-    /** Of a known variant, left out: as it is. */
+  Omit<Variant, 'productId' | 'position' | 'reserved' | 'price' | 'hasPrice' | 'compareAtPrice' | 'cost'> & {
+    /** Left out of a known variant: as it is. Left out of a new product: not given yet, so that the product cannot be ACTIVE. */
     price: Money
     compareAtPrice: Money | null
     cost: Money | null
@@ -91,7 +91,7 @@ export function createdProduct(input: ProductInput & { title: string }, shopId: 
     version: 0,
     createdAs: input.status ?? 'DRAFT',
   }
-  const variantsInput = input.variants?.length ? input.variants : [{ price: { amount: 0, currency } }]
+  const variantsInput = input.variants?.length ? input.variants : [{}]
   return changedProduct({ product: blank, variants: [] }, { ...input, variants: variantsInput }, given)
 }
 
@@ -122,6 +122,8 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
     ? mergedVariants(before.variants, input.variants, product, given)
     : { currency: product.currency, merged: before.variants.map((variant): Merged => ({ variant })) }
   assertVariantsFit(merged, options)
+  if (status === 'ACTIVE' && merged.some(({ variant }) => !variant.hasPrice))
+    throw invalid('variants', 'a product that is ACTIVE needs the price of each variant; 0 is one')
   assertStockFits(before.variants, merged)
   // An image that is gone is nobody's picture any more.
   const kept = merged.map(({ variant }) => ({
@@ -182,12 +184,12 @@ function mergedVariants(
     if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
     if (old && !left.delete(old.id)) throw invalid(`variants.${at}.id`, 'stands twice')
     const price = one.price ?? (old && !converts ? { amount: old.price, currency } : undefined)
-    if (!price)
+    if (!price && before.length > 0)
       throw invalid(`variants.${at}.price`, old ? 'needed, because the product was in another currency' : 'needed for a new variant')
     if (one.imageId && !product.images.some(({ id }) => id === one.imageId))
       throw invalid(`variants.${at}.imageId`, 'no image of this product')
     const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
-    return { at, variant: changedVariant(old, { ...one, price, imageId }, product.id, newIds[at] ?? '') }
+    return { at, variant: changedVariant(old, { ...one, imageId }, product.id, newIds[at] ?? '') }
   })
   if (converts && left.size > 0) throw invalid('variants', 'the product was in another currency: give each of its variants a price')
   const named = new Map(changed.map((one, at) => [input[at]?.id, one]))
@@ -224,7 +226,7 @@ const blankVariant = {
   lowStockAt: null,
 }
 
-function changedVariant(old: Variant | undefined, input: VariantInput & { price: Money }, productId: string, newId: string): Variant {
+function changedVariant(old: Variant | undefined, input: VariantInput, productId: string, newId: string): Variant {
   const optionValues = input.optionValues ?? old?.optionValues ?? []
   const keepsValues = old !== undefined && JSON.stringify(old.optionValues) === JSON.stringify(optionValues)
   return {
@@ -239,7 +241,8 @@ function changedVariant(old: Variant | undefined, input: VariantInput & { price:
     position: 0,
     title: input.title ?? (keepsValues ? old.title : optionValues.length > 0 ? optionValues.join(' / ') : defaultVariantTitle),
     optionValues,
-    price: input.price.amount,
+    price: input.price?.amount ?? old?.price ?? 0,
+    hasPrice: input.price !== undefined || old?.hasPrice === true,
     compareAtPrice: input.compareAtPrice === undefined ? (old?.compareAtPrice ?? null) : (input.compareAtPrice?.amount ?? null),
     cost: input.cost === undefined ? (old?.cost ?? null) : (input.cost?.amount ?? null),
   }

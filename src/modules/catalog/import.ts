@@ -145,8 +145,7 @@ async function importItem(
     report.variants += stored.variants
     report.images += stored.images
     note(report, product.notices ?? [])
-    if (!known && isUnpriced(product) && publicationOf(product).status === 'ACTIVE')
-      note(report, [{ row, handle, message: 'Left a draft: the file has no price column.' }])
+    if (staysDraft(product, known)) note(report, [{ row, handle, message: 'Left a draft: the file has no prices for it.' }])
     if (known) tellOfKnown(report, known, product)
   } catch (error) {
     // What is wrong with one product must not keep the others out; what is wrong with us must.
@@ -188,7 +187,10 @@ function note(report: ImportReport, notices: readonly RowNote[]): void {
 function unpricedVariant(product: ImportedProduct, known: Whole | undefined): RowNote | undefined {
   const { row, handle, variants } = product
   if (known && !saysVariants(known, product)) return undefined
-  const at = variants.findIndex((one) => one.price === null || (one.price === undefined && known && !knownVariant(known, one)))
+  const at = variants.findIndex((one) => {
+    const old = known && knownVariant(known, one)
+    return one.price === null ? old?.hasPrice !== false : one.price === undefined && known && !old
+  })
   const variant = variants[at]
   if (!variant) return undefined
   const which = variants.length === 1 ? '' : ` of variant ${at + 1} (row ${variant.row})`
@@ -200,8 +202,13 @@ function unpricedVariant(product: ImportedProduct, known: Whole | undefined): Ro
   }
 }
 
-/** Whether the file has no price column: a new product is a draft until it has prices. */
-const isUnpriced = ({ variants }: ImportedProduct): boolean => variants.some(({ price }) => price === undefined)
+/** Whether the file has an active product without all its prices: the product is a draft until it has them. */
+const staysDraft = (product: ImportedProduct, known?: Whole): boolean =>
+  publicationOf(product).status === 'ACTIVE' &&
+  (known?.variants.some(({ hasPrice }) => !hasPrice) ?? true) &&
+  product.variants.some(({ price }) => price === undefined || price === null)
+
+const asDraft = { status: 'DRAFT', publishedAt: null } as const
 
 type Write = { shop: { id: string; currency: string }; actor: Actor }
 type Stored = { variants: number; images: number }
@@ -209,7 +216,7 @@ type Stored = { variants: number; images: number }
 async function create(deps: CatalogDeps, by: Write, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
   const input = {
     ...inputOf(product),
-    ...(isUnpriced(product) && publicationOf(product).status === 'ACTIVE' ? ({ status: 'DRAFT', publishedAt: null } as const) : {}),
+    ...(staysDraft(product) ? asDraft : {}),
     title: product.title ?? '',
     images: imagesOf(product, []),
     options: product.options,
@@ -227,10 +234,10 @@ async function update(
   product: ImportedProduct,
   { dryRun, currency, stock }: ImportOptions,
 ): Promise<Stored> {
-  const input: ProductInput = inputOf(product)
+  const input: ProductInput = { ...inputOf(product), ...(staysDraft(product, known) ? asDraft : {}) }
   if (product.images || product.variants.some(({ imageUrl }) => imageUrl)) input.images = imagesOf(product, known.product.images)
   // Seen on the storefront again, if it was taken off without becoming a draft.
-  if (product.published && known.product.publishedAt === null) input.publishedAt = deps.clock.now()
+  if (product.published && known.product.publishedAt === null && !staysDraft(product, known)) input.publishedAt = deps.clock.now()
   if (saysVariants(known, product)) {
     input.options = optionsOf(known, product)
     input.variants = product.variants.map((variant) => {
@@ -292,11 +299,13 @@ const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown
   images: images.length,
 })
 
-/** Variants are known again by their option values. */
+/** Variants are known again by their option values, in either Unicode form. */
 function knownVariant(known: Whole, { optionValues }: ImportedVariant): Variant | undefined {
-  const combination = JSON.stringify(optionValues)
-  return known.variants.find((variant) => JSON.stringify(variant.optionValues) === combination)
+  const combination = combinationOf(optionValues)
+  return known.variants.find((variant) => combinationOf(variant.optionValues) === combination)
 }
+
+const combinationOf = (optionValues: readonly string[]): string => JSON.stringify(optionValues).normalize('NFC')
 
 /** Columns that are absent say nothing (undefined); blank cells clear. */
 const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
@@ -331,17 +340,14 @@ function imagesOf(product: ImportedProduct, known: Whole['product']['images']): 
   return images
 }
 
-/** Without a price column a known variant keeps its price, and a new one waits at 0 in a draft. */
-const priceOf = ({ price }: ImportedVariant, currency: string, known: Variant | undefined): Money | undefined =>
-  price === undefined && known ? undefined : { amount: price ?? 0, currency }
-
 function variantInput(variant: ImportedVariant, currency: string, known: Variant | undefined): VariantInput {
   const amount = (value: number | null | undefined): Money | null | undefined =>
     value === null || value === undefined ? value : { amount: value, currency }
   return {
     ...pick(variant, 'optionValues', 'imageUrl', 'sku', 'barcode', 'lowStockAt'),
     id: known?.id,
-    price: priceOf(variant, currency, known),
+    // Without a price column a known variant keeps its price, and a new product is a draft without prices.
+    price: amount(variant.price) ?? undefined,
     compareAtPrice: amount(variant.compareAtPrice),
     cost: amount(variant.cost),
     weightGrams: cleared(variant.weightGrams, 0),

@@ -104,6 +104,7 @@ export const ProductSummary = t.Object(
 export const ManagedVariant = t.Object(
   {
     ...publicVariant,
+    hasPrice: t.Boolean({ description: 'False: no price was given yet, and `price` is 0. The product cannot be ACTIVE' }),
     cost: nullable(MoneySchema),
     onHand: integer(),
     reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
@@ -160,7 +161,9 @@ const title = text(255, notBlank)
 export const CreateProduct = t.Object({
   title,
   ...fields,
-  variants: t.Optional(t.Array(VariantInput, { maxItems: variantsMax, description: 'None: one variant at price 0' })),
+  variants: t.Optional(
+    t.Array(VariantInput, { maxItems: variantsMax, description: 'None: one variant without a price, in a product that is not ACTIVE' }),
+  ),
   images: t.Optional(t.Array(ImageInput, { maxItems: imagesMax })),
 })
 const known = { id: t.Optional(text(64)) }

@@ -137,7 +137,8 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         response: { 201: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Create a product',
-          description: 'Without `handle` one is made from the title. Without `variants` the product has one, at price 0.',
+          description:
+            'Without `handle` one is made from the title. Without `variants` the product has one without a price, and cannot be ACTIVE before it has one; 0 is a price.',
         },
       },
     )

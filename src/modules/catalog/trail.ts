@@ -9,6 +9,7 @@ const openOfVariant: readonly (keyof Variant)[] = [
   'title',
   'optionValues',
   'price',
+  'hasPrice',
   'compareAtPrice',
   'cost',
   'weightGrams',

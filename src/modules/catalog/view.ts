@@ -64,6 +64,7 @@ export function managementView(whole: Whole) {
 /** A variant as its shop sees it. */
 export const managementVariantView = (variant: Variant, currency: string) => ({
   ...publicVariantView(variant, currency),
+  hasPrice: variant.hasPrice,
   cost: maybeMoney(variant.cost, currency),
   onHand: variant.onHand,
   reserved: variant.reserved,

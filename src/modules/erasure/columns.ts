@@ -188,7 +188,7 @@ export const columnsOf = {
   },
   users: { kept: 'id role email password_hash created_at' },
   variants: {
-    kept: 'id product_id position sku barcode title option_values price compare_at_price cost weight_grams requires_shipping taxable tax_class track_inventory allow_backorder on_hand reserved image_id low_stock_at',
+    kept: 'id product_id position sku barcode title option_values price has_price compare_at_price cost weight_grams requires_shipping taxable tax_class track_inventory allow_backorder on_hand reserved image_id low_stock_at',
   },
   wallets: { kept: 'shop_id address sealed_key created_at' },
   webhook_deliveries: { kept: 'id endpoint_id outbox_id event status attempts next_at last_status last_error created_at updated_at' },

@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 /** The public reads of a shop with one product and one collection. */
 async function publicReads(app: TestApp) {
   const shop = await shopIn(app)
-  const { body: product } = await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE' })
+  const { body: product } = await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE', variants: [{ price: usd(0) }] })
   const { body: collection } = await shop.post('/collection-v2', { title: 'Set' })
   await shop.put(`/collection-v2/${collection.id}/products`, { productIds: [product.id] })
   return {
@@ -81,7 +81,12 @@ test('a publication date shows on every read at most a second late', async () =>
   await using app = await testApp()
   const { shop, paths } = await publicReads(app)
   const lists = paths.slice(1, 3)
-  const { body: soon } = await shop.post('/product-v2', { title: 'Tea soon', status: 'ACTIVE', publishedAt: '2026-01-06T12:00:10.500Z' })
+  const { body: soon } = await shop.post('/product-v2', {
+    title: 'Tea soon',
+    status: 'ACTIVE',
+    variants: [{ price: usd(0) }],
+    publishedAt: '2026-01-06T12:00:10.500Z',
+  })
   const seenOn = async () =>
     Promise.all([...lists, `/product-v2/public/${soon.id}`].map(async (path) => (await app.call('GET', path)).text.includes(soon.id)))
   expect(await seenOn()).toEqual([false, false, false])
@@ -104,7 +109,11 @@ test('what another process writes shows at once', async () => {
     ...(engine === 'sqlite' ? { sqlite: { besideServer: true } } : {}),
   })
   try {
-    await createProduct(command.deps, { shop: shop.shop, actor: system }, { title: 'Tea from beside', status: 'ACTIVE' })
+    await createProduct(
+      command.deps,
+      { shop: shop.shop, actor: system },
+      { title: 'Tea from beside', status: 'ACTIVE', variants: [{ price: usd(0) }] },
+    )
     for (const path of lists) expect((await app.call('GET', path)).body.total).toBe(2)
     const seen = await app.call('GET', paths[0] ?? '')
     expect(seen.body.title).toBe('Tea')

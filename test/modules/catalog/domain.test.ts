@@ -254,6 +254,7 @@ test('a product of nothing but a title is a draft with one variant that is free 
       title: 'Default Title',
       optionValues: [],
       price: 0,
+      hasPrice: false,
       compareAtPrice: null,
       cost: null,
       weightGrams: 0,

@@ -209,7 +209,7 @@ test('without a price column a new product is a draft, and a new variant of a kn
   await using app = await testApp()
   const shop = await importer(app)
   const report = await shop.imported(lines('Handle,Title,Published', 'a,A,TRUE', 'b,B,FALSE'))
-  expect(report).toMatchObject({ created: 2, notices: [{ row: 2, handle: 'a', message: expect.stringContaining('no price column') }] })
+  expect(report).toMatchObject({ created: 2, notices: [{ row: 2, handle: 'a', message: expect.stringContaining('no prices') }] })
   expect(report.notices).toHaveLength(1)
   expect(await shop.onSale()).toEqual([])
   await shop.imported(lines('Handle,Title,Option1 Name,Option1 Value,Price,Status', 'tee,Tee,Size,S,5,active'))
@@ -219,6 +219,43 @@ test('without a price column a new product is a draft, and a new variant of a kn
     errors: [{ row: 2, handle: 'tee', message: expect.stringContaining('variant 2 (row 3)') }],
   })
   expect((await shop.byHandle('tee')).variants).toHaveLength(1)
+})
+
+test('a product without a price is a draft until it has one, by every way', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const refusal = { status: 400, body: { message: expect.stringMatching(/^variants \(body\): /) } }
+  for (const body of [{}, { variants: [] }])
+    expect(await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE', ...body })).toMatchObject(refusal)
+  const { body: made } = await shop.post('/product-v2', { title: 'Tea' })
+  expect(made).toMatchObject({ status: 'DRAFT', variants: [{ price: usd(0), hasPrice: false }] })
+  await shop.imported(lines('Handle,Title,Published', 'cup,Cup,TRUE'))
+  const cup = await shop.byHandle('cup')
+  for (const { id, variants } of [made, cup]) {
+    for (const body of [{ status: 'ACTIVE' }, { status: 'ACTIVE', variants: [{ id: variants[0].id, sku: 'x' }] }])
+      expect(await shop.patch(`/product-v2/${id}`, body)).toMatchObject(refusal)
+    expect((await shop.patch(`/product-v2/${id}`, { title: 'Another' })).status).toBe(200)
+  }
+  // The same file again leaves it a draft again; so does an export, whose cell is blank.
+  const again = await shop.imported(lines('Handle,Title,Published', 'cup,Cup,TRUE'), '?overwrite=true')
+  expect(again).toMatchObject({
+    updated: 1,
+    failed: 0,
+    notices: [{ row: 2, handle: 'cup', message: expect.stringContaining('no prices') }],
+  })
+  const file = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
+  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ updated: 2, failed: 0 })
+  expect(await shop.byHandle('cup')).toMatchObject({ status: 'DRAFT', variants: [{ hasPrice: false }] })
+  expect(await shop.onSale()).toEqual([])
+
+  // A price of 0 that is written is one.
+  const priced = await shop.patch(`/product-v2/${made.id}`, { status: 'ACTIVE', variants: [{ id: made.variants[0].id, price: usd(0) }] })
+  expect(priced).toMatchObject({ status: 200, body: { variants: [{ price: usd(0), hasPrice: true }] } })
+  expect(await shop.imported(lines('Handle,Title,Published,Price', 'cup,Cup,TRUE,3'), '?overwrite=true')).toMatchObject({
+    updated: 1,
+    failed: 0,
+  })
+  expect((await shop.onSale()).map(({ handle }) => handle).sort()).toEqual(['cup', 'tea'])
 })
 
 test('blank status, policy and quantity never make a product that sells more than there is', async () => {

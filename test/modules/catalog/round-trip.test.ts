@@ -129,7 +129,7 @@ test('a product that is to be seen later is not published by the file', async ()
   await using app = await testApp()
   const [from, to] = [await app.merchant(), await app.merchant()]
   const publishedAt = new Date(app.clock.now() + 86_400_000).toISOString()
-  const body = { title: 'Soon', status: 'ACTIVE', publishedAt }
+  const body = { title: 'Soon', status: 'ACTIVE', publishedAt, variants: [{ price: { amount: 0, currency: 'USD' } }] }
   expect((await app.call('POST', '/product-v2', { token: from.token, body })).status).toBe(201)
   const { text } = await app.call('GET', '/product-v2', { token: from.token, headers: { accept: 'text/csv' } })
   const shop = { ...to.shop, origins: [] }

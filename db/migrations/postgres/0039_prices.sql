@@ -1,0 +1,1 @@
+ALTER TABLE "variants" ADD COLUMN "has_price" boolean DEFAULT true NOT NULL;

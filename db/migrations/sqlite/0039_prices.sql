@@ -1,0 +1,1 @@
+ALTER TABLE `variants` ADD `has_price` integer DEFAULT true NOT NULL;

@@ -163,7 +163,7 @@ function assertNames({ others }: Shape, fields: Map<string, Shape>, value: objec
 
 /** Fields whose texts are compared letter by letter. They are put into one normal form (NFC) here, so that every route takes either. */
 const normalizedFields = new Set(
-  'handle slug tag tags code sku barcode collection categories taxClass class shippingMethod manualCode affiliateCode discountCode'.split(
+  'handle slug tag tags vendor type code sku barcode collection categories taxClass class shippingMethod manualCode affiliateCode discountCode'.split(
     ' ',
   ),
 )

@@ -82,6 +82,9 @@ export function handleOf(title: string): string {
   return cut(handle, handleLengthMax).replace(/-$/, '')
 }
 
+/** The forms in which a handle may be stored: versions before souk composed handles stored decomposed ones as they were sent. */
+export const storedForms = (handle: string): string[] => [...new Set([handle.normalize('NFC'), handle.normalize('NFD')])]
+
 /** What a reader sees of HTML, as far as words go. */
 export const textOfHtml = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
 

@@ -5,6 +5,7 @@ import { rowsOf, updateOf } from '../../../db/prepared.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../db/schema/catalog.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
+import { storedForms } from '../../lib/words.ts'
 
 export type Collection = typeof collections.$inferSelect
 
@@ -20,13 +21,19 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** A collection that the public sees, by id or handle. */
   async findPublished(shopId: string, idOrHandle: string, now: number): Promise<Collection | undefined> {
-    const named = or(eq(collections.id, idOrHandle), eq(collections.handle, idOrHandle))
-    const [collection] = await read
+    const forms = storedForms(idOrHandle)
+    const found = await read
       .select()
       .from(collections)
-      .where(and(eq(collections.shopId, shopId), named, lte(collections.publishedAt, now)))
-      .limit(1)
-    return collection
+      .where(
+        and(
+          eq(collections.shopId, shopId),
+          or(eq(collections.id, idOrHandle), inArray(collections.handle, forms)),
+          lte(collections.publishedAt, now),
+        ),
+      )
+      .limit(forms.length)
+    return found.find(({ handle }) => handle === forms[0]) ?? found[0]
   },
   list: (shopId: string, slice: Slice) =>
     selectSlice(read, collections, { where: eq(collections.shopId, shopId), order: [desc(collections.id)], ...slice }),

@@ -46,8 +46,8 @@ const altMaxLength = 512
 const seoDescriptionMaxLength = 1_000
 
 const shortText = textUpTo(textMax)
-/** A code in its normal form, as the API stores it. */
-const codeText: CellParser<string> = (text) => shortText(text.normalize('NFC'))
+/** Text that filters compare letter by letter, in its normal form, as the API stores it. */
+const comparedText: CellParser<string> = (text) => shortText(text.normalize('NFC'))
 
 const optionFields = [
   { name: 'option1Name', value: 'option1Value' },
@@ -122,8 +122,8 @@ class ProductBuilder {
       title: this.read(first, 'title', shortText),
       // Untrimmed: white space may be part of the text between tags.
       descriptionHtml: this.read(first, 'descriptionHtml', textUpTo(htmlLengthMax)),
-      vendor: this.read(first, 'vendor', shortText),
-      type: this.read(first, 'type', shortText),
+      vendor: this.read(first, 'vendor', comparedText),
+      type: this.read(first, 'type', comparedText),
       tags: this.read(first, 'tags', parseTags),
       status: this.status(first),
       published: this.read(first, 'published', parseBoolean),
@@ -144,8 +144,8 @@ class ProductBuilder {
       row: row.number,
       optionValues,
       ...defined({
-        sku: this.read(row, 'sku', codeText),
-        barcode: this.read(row, 'barcode', codeText),
+        sku: this.read(row, 'sku', comparedText),
+        barcode: this.read(row, 'barcode', comparedText),
         price: this.read(row, 'price', this.amount),
         compareAtPrice: this.read(row, 'compareAtPrice', this.amount),
         cost: this.read(row, 'cost', this.amount),

@@ -17,6 +17,7 @@ import {
 import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
 import type { FoundProducts, SearchQuery } from '../../../db/search-words.ts'
+import { storedForms } from '../../lib/words.ts'
 import type { ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 import type { Rendered } from './summary.ts'
@@ -167,8 +168,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return product ? { product, variants: await variantsOf(from, id) } : undefined
     },
     async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<Whole | undefined> {
-      const product = await from.first(wholes.byHandle, { shopId, handle })
-      return product ? { product, variants: await variantsOf(from, product.id) } : undefined
+      for (const form of storedForms(handle)) {
+        const product = await from.first(wholes.byHandle, { shopId, handle: form })
+        if (product) return { product, variants: await variantsOf(from, product.id) }
+      }
+      return undefined
     },
     /** Those of these handles that products of the shop have. */
     async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
@@ -223,7 +227,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return new Map(rows.map((row) => [row.id, row]))
     },
     async idOfHandle(shopId: string, handle: string): Promise<string | undefined> {
-      return (await read.first(idByHandle, { shopId, handle }))?.id
+      for (const form of storedForms(handle)) {
+        const product = await read.first(idByHandle, { shopId, handle: form })
+        if (product) return product.id
+      }
+      return undefined
     },
     /** A product with its variants, whosever it is. */
     async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {

@@ -1,5 +1,7 @@
 /** Finding words as people of many languages write and type them, on both engines. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { blogs, collections, products } from '../../../db/schema/catalog.ts'
 import { searchFills } from '../../../db/schema/finding.ts'
 import { productSearch } from '../../../db/search.ts'
 import { fillSearch } from '../../../jobs/fill-search.ts'
@@ -108,6 +110,66 @@ test('handles, slugs, tags, codes and SKUs are one text in either normal form, i
     for (const path of [`/product-v2?tag=${form}`, `/product-v2?sku=${form}`])
       expect([path, (await shop.get(path)).body.total]).toEqual([path, 1])
   }
+})
+
+test('vendor and type are compared in one form, in lists and in imported files', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const [composed, decomposed] = ['Café Ümlaut', 'Café Ümlaut'.normalize('NFD')]
+  const made = await shop.post('/product-v2', {
+    title: 'Made',
+    status: 'ACTIVE',
+    vendor: decomposed,
+    type: decomposed,
+    variants: [{ price: { amount: 100, currency: 'USD' } }],
+  })
+  expect(made.body).toMatchObject({ vendor: composed, type: composed })
+  const file = `Handle,Title,Vendor,Type,Option1 Name,Option1 Value,Price,Status\nread,Read,${decomposed},${decomposed},Size,${decomposed},1,active\n`
+  const send = (raw: string, query = '') =>
+    app.call('POST', `/product-v2/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
+  expect((await send(file)).body).toMatchObject({ created: 1, failed: 0 })
+  for (const form of [composed, decomposed].map(encodeURIComponent))
+    for (const field of ['vendor', 'type']) {
+      expect([field, (await app.call('GET', `${shop.list}?${field}=${form}`)).body.total]).toEqual([field, 2])
+      expect([field, (await shop.get(`/product-v2?${field}=${form}`)).body.total]).toEqual([field, 2])
+    }
+  // Its variants are known again in either form.
+  expect((await send(file.normalize('NFC'), '?overwrite=true')).body).toMatchObject({ updated: 1, failed: 0, variantsKept: 0 })
+  expect((await shop.get('/product-v2?q=read')).body.data[0].variants).toHaveLength(1)
+})
+
+test('handles and slugs that a version before stored decomposed are found in either form, and mended by a change', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const [composed, decomposed] = ['мой-café', 'мой-café'.normalize('NFD')]
+  const product = await shop.add({ title: 'Old', handle: composed })
+  const { body: collection } = await shop.post('/collection-v2', { title: 'Old', handle: composed, publishedAt: '2026-01-01T00:00:00Z' })
+  await shop.put(`/collection-v2/${collection.id}/products`, { productIds: [product.id] })
+  const { body: blog } = await shop.post('/blogs', { title: 'Old', slug: composed, bodyHtml: '<p>Old</p>', status: 'PUBLISHED' })
+  await app.deps.db.write(async (tx): Promise<void> => {
+    await tx.update(products).set({ handle: decomposed }).where(eq(products.id, product.id))
+    await tx.update(collections).set({ handle: decomposed }).where(eq(collections.id, collection.id))
+    await tx.update(blogs).set({ slug: decomposed }).where(eq(blogs.id, blog.id))
+  })
+  const name = shop.shop.name
+  for (const form of [composed, decomposed].map(encodeURIComponent)) {
+    for (const path of [
+      `/product-v2/public/shop/${name}/handle/${form}`,
+      `/collection-v2/published/${name}/${form}`,
+      `/blogs/public/${form}`,
+    ])
+      expect([path, (await app.call('GET', path)).status]).toEqual([path, 200])
+    expect((await app.call('GET', `${shop.list}?collection=${form}`)).body.total).toBe(1)
+  }
+  const raw = `Handle,Title\n${decomposed},New\n`
+  const headers = { 'content-type': 'text/csv' }
+  const report = await app.call('POST', '/product-v2/import?overwrite=true', { key: shop.secretKey, raw, headers })
+  expect(report.body).toMatchObject({ created: 0, updated: 1, failed: 0 })
+  expect((await shop.get(`/product-v2/${product.id}`)).body).toMatchObject({ handle: composed, title: 'New' })
+  // A composed one beside a decomposed one is that which is found.
+  const { body: fresh } = await shop.post('/collection-v2', { title: 'New', handle: composed, publishedAt: '2026-01-01T00:00:00Z' })
+  for (const form of [composed, decomposed].map(encodeURIComponent))
+    expect((await app.call('GET', `/collection-v2/published/${name}/${form}`)).body.id).toBe(fresh.id)
 })
 
 test('after an upgrade, the job that fills the search folds the words of products that were indexed before', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, lte, ne } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lte, ne } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { holdNames, rowsOf } from '../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../db/schema/people.ts'
@@ -52,8 +52,17 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
         .returning({ id: sessions.id })
       return rows.length > 0
     },
-    /** Revokes all that a person has begun but one, if one is to be kept; how many it was. */
+    /**
+     * Revokes the sessions of a person, except one if `keptId` names it. The used refresh tokens of that one lose their grace: a copy of one may be
+     * why the others are ended.
+     * @returns how many it revoked
+     */
     async revokeSessionsOf(tx: Writer, subjectId: string, revokedAt: number, keptId?: string): Promise<number> {
+      if (keptId !== undefined)
+        await tx
+          .update(refreshTokens)
+          .set({ usedAt: 0 })
+          .where(and(eq(refreshTokens.sessionId, keptId), isNotNull(refreshTokens.usedAt)))
       const others = keptId === undefined ? undefined : ne(sessions.id, keptId)
       const rows = await tx
         .update(sessions)

@@ -8,6 +8,7 @@ import { forget } from '../../../jobs/forget.ts'
 import { system } from '../../../src/core/change.ts'
 import { masterKey } from '../../../src/lib/seal.ts'
 import { refreshGraceMs } from '../../../src/modules/auth/domain.ts'
+import { endSessionsOf } from '../../../src/modules/auth/own-sessions.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { longTestMs } from '../../support/timeouts.ts'
@@ -104,6 +105,49 @@ describe('a refresh token', () => {
     const { refreshToken } = await app.merchant()
     const first = (await refresh(app, refreshToken)).body.data
     await app.call('POST', '/auth/logout', { body: { refreshToken: first.refreshToken } })
+    expect((await refresh(app, refreshToken)).status).toBe(401)
+  })
+
+  test('is refused within the grace once a password was changed or reset, or its session or all others were ended', async () => {
+    const password = 'another long phrase'
+    const ends: Record<
+      string,
+      (app: TestApp, one: Awaited<ReturnType<TestApp['merchant']>>, token: string) => Promise<{ status: number }>
+    > = {
+      'the password, in this session': (app, one, token) =>
+        app.call('POST', '/auth/password', { token, body: { current: one.password, password } }),
+      'the password, in another session': async (app, one) => {
+        const { email, password: current } = one
+        const { accessToken } = (await app.call('POST', '/merchant/login', { body: { email, password: current } })).body.data
+        return app.call('POST', '/auth/password', { token: accessToken, body: { current, password } })
+      },
+      'all other sessions': (app, _, token) => app.call('DELETE', '/auth/sessions', { token }),
+      'its own session': async (app, _, token) => {
+        const { data } = (await app.call('GET', '/auth/sessions', { token })).body
+        return app.call('DELETE', `/auth/sessions/${data[0].id}`, { token })
+      },
+      'every session, by a reset of the password': async (app, one) => {
+        await app.deps.db.write((tx) => endSessionsOf(tx, app.deps, one.id))
+        return { status: 204 }
+      },
+    }
+    for (const [what, end] of Object.entries(ends)) {
+      await using app = await testApp()
+      const one = await app.merchant()
+      const first = (await refresh(app, one.refreshToken)).body.data
+      expect([what, (await end(app, one, first.accessToken)).status]).toEqual([what, 204])
+      expect([what, (await refresh(app, one.refreshToken)).status]).toEqual([what, 401])
+    }
+  })
+
+  test('is refused within the grace once its customer was erased', async () => {
+    await using app = await testApp()
+    const { shop, secretKey } = await app.merchant()
+    const account = { shopName: shop.name, email: 'ann@example.com', password: 'a long enough phrase' }
+    const { id } = (await app.call('POST', '/customer/signup', { body: account })).body
+    const { refreshToken } = (await app.call('POST', '/customer/login', { body: account })).body.data
+    expect((await refresh(app, refreshToken)).status).toBe(200)
+    expect((await app.call('POST', `/customer/${id}/erase`, { key: secretKey })).status).toBeLessThan(300)
     expect((await refresh(app, refreshToken)).status).toBe(401)
   })
 

@@ -702,3 +702,70 @@ test('dashboards count shops in live mode unless they are asked for test mode or
   expect((await operator.at('dashboard/gmv', { mode: 'live' })).status).toBe(400)
   expect((await operator.at('dashboard/registered-users', { mode: 'LIVE' })).status).toBe(400)
 })
+
+test('the sales of a shop leave test mode when it goes live, and what it sells then is in live mode, in every dashboard', async () => {
+  await using app = await testApp()
+  const operator = await operatorIn(app)
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  const partner = { name: 'Partner', code: 'partner', rateBps: 1_000 }
+  for (const one of [shop, other]) {
+    ok(await one.post('/affiliates', partner))
+    const { id } = await one.bought({ affiliateCode: 'partner' })
+    ok(await one.refund(id, { amount: one.money(400) }))
+  }
+  /** GMV, orders, refunds, the merchants and the products of the rankings. */
+  const figures = async (query: Record<string, string>) => {
+    const read = async (path: string) =>
+      ok(await app.call('GET', `/admin/${path}?${new URLSearchParams(query)}`, { token: operator.token })).body
+    const rate = await read('dashboard/refund-rate')
+    const [merchants, productsSold] = [await read('affiliate/top-merchants'), await read('affiliate/top-products')]
+    return {
+      gmv: (await read('dashboard/gmv')).total,
+      orders: (await read('dashboard/confirmed-orders')).total,
+      refunded: rate.network.refundedUsd,
+      merchants: merchants.data.map((one: Json) => one.affiliateGmvUsd),
+      products: productsSold.data.map((one: Json) => one.unitsSold),
+    }
+  }
+  const modes = async () => ({
+    default: await figures({}),
+    live: await figures({ mode: 'LIVE' }),
+    test: await figures({ mode: 'TEST' }),
+    all: await figures({ mode: 'ALL' }),
+  })
+  const none = { gmv: 0, orders: 0, refunded: 0, merchants: [], products: [] }
+  const one = { gmv: 10, orders: 1, refunded: 4, merchants: [10], products: [1] }
+  const both = { gmv: 20, orders: 2, refunded: 8, merchants: [10, 10], products: [1, 1] }
+  expect(await modes()).toEqual({ default: none, live: none, test: both, all: both })
+
+  await approved(app, shop, operator)
+  const { publishableKey } = ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token })).body
+  expect(await modes()).toEqual({ default: none, live: none, test: one, all: one })
+
+  // A gift card pays: tests have no account of a live processor.
+  const card = await app.call('POST', '/giftcard', { token: shop.token, body: { amount: shop.money(1_000) } })
+  const body = { email: 'guest@example.com', affiliateCode: 'partner' }
+  const { id: cartId } = ok(await app.call('POST', '/cart', { key: publishableKey, body })).body
+  ok(await app.call('POST', `/cart/${cartId}/items`, { key: publishableKey, body: { variantId: shop.variantId, quantity: 1 } }))
+  ok(await app.call('PATCH', '/giftcard/apply', { key: publishableKey, body: { code: ok(card).body.code, cartId } }))
+  const checkout = await app.call('POST', `/cart/${cartId}/checkout`, {
+    key: publishableKey,
+    body: { method: 'card' },
+    headers: { 'idempotency-key': 'live' },
+  })
+  expect(ok(checkout).body.order).toMatchObject({ status: 'CONFIRMED', mode: 'LIVE' })
+  const sold = { ...one, refunded: 0 }
+  const all = { ...both, refunded: 4 }
+  expect(await modes()).toEqual({ default: sold, live: sold, test: one, all })
+  for (const [seller, mode] of [
+    [shop, 'LIVE'],
+    [other, 'TEST'],
+  ] as const) {
+    const overview = ok(await app.call('GET', '/shops/v2/overview', { token: seller.token })).body
+    expect([overview.mode, overview.orders.confirmed, overview.sales.confirmed]).toEqual([mode, 1, seller.money(1_000)])
+  }
+  // Folding and counting anew change nothing.
+  await foldKpis(app.deps)
+  expect((await rebuildKpis(app.deps)).differences).toBe(0)
+  expect(await modes()).toEqual({ default: sold, live: sold, test: one, all })
+})

@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { temporaryDir } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { describeProcesses, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
+import { describeProcesses, pause, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -82,6 +82,31 @@ describeProcesses('souk export', () => {
     const empty = (await souk(['export', 'customers', '--shop', name], dataDir)).stdout
     expect(empty.split('\r\n').length).toBe(2)
     expect(empty).toStartWith('id,')
+  })
+
+  test('the next export in that folder removes what a killed one has written of orders, and what is a day old', async () => {
+    const { dataDir, database } = await servedOnce()
+    fill(database)
+    const folder = temporaryDir()
+    const file = join(folder, 'orders.csv')
+    const temporary = () => readdirSync(folder).filter((name) => name.endsWith('.tmp'))
+    const child = startCommand(['export', 'orders', file, '--shop', 'a-shop'], dataDir)
+    const holdsOrders = () => temporary().some((name) => readFileSync(join(folder, name), 'utf8').includes('a@example.com'))
+    while (!holdsOrders() && child.exitCode === null) await pause()
+    child.kill('SIGKILL')
+    await child.exited
+    expect([temporary().length, existsSync(file)]).toEqual([1, false])
+    expect(temporary()[0]).toStartWith(`orders.csv.${child.pid}-`)
+
+    // Of a process that lives: here, this one.
+    const stat = readFileSync(`/proc/${process.pid}/stat`, 'utf8')
+    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const [fresh, old] = [`fresh.csv.${process.pid}-${start}.tmp`, `old.csv.${process.pid}-${start}.tmp`]
+    for (const name of [fresh, old]) writeFileSync(join(folder, name), 'a@example.com')
+    const dayAndMore = Date.now() / 1_000 - 25 * 60 * 60
+    utimesSync(join(folder, old), dayAndMore, dayAndMore)
+    expect((await souk(['export', 'customers', join(folder, 'customers.csv'), '--shop', 'a-shop'], dataDir)).status).toBe(0)
+    expect(readdirSync(folder).sort()).toEqual(['customers.csv', fresh])
   })
 
   test('souk export says what it was not called right for', async () => {

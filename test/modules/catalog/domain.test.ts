@@ -129,7 +129,7 @@ test('an empty change changes the time of change and no more', () => {
 })
 
 test('publication: now on becoming ACTIVE, kept afterwards, and whatever is asked for', () => {
-  const draft = made({})
+  const draft = made({ variants: [{ price: usd(0) }] })
   expect(draft.product.publishedAt).toBeNull()
   const active = changedProduct(draft, { status: 'ACTIVE' }, { ...given(), now: 5 })
   expect([active.product.publishedAt, isListed(active.product)]).toEqual([5, true])

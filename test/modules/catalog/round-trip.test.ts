@@ -56,8 +56,8 @@ const product = fc
   .record({
     title: name,
     descriptionHtml: fc.constantFrom('', '<p>=x</p>', '-list', 'Of wool;\n- warm\n=x', 'a "quote", and\na line'),
-    vendor: fc.oneof(fc.constant(''), name),
-    type: fc.oneof(fc.constant(''), name),
+    vendor: fc.oneof(fc.constant(''), code),
+    type: fc.oneof(fc.constant(''), code),
     tags: fc.uniqueArray(tag, { maxLength: 3, selector: (text) => text.toLowerCase() }),
     status: fc.constantFrom('ACTIVE', 'DRAFT', 'ARCHIVED'),
     optionNames: fc.uniqueArray(fc.constantFrom('Size', 'Colour', '=Fit'), { maxLength: 3 }),

@@ -561,7 +561,7 @@ describe('what the public sees', () => {
       expect(seen.headers.get('access-control-allow-origin')).toBe('*')
       expect(seen.text).not.toMatch(/cost|onHand|reserved|lowStock|1111/)
       const { variants, ...rest } = made
-      const publicOf = ({ cost: _, onHand: __, reserved: ___, lowStockAt: ____, ...variant }: Json) => variant
+      const publicOf = ({ hasPrice: _, cost: __, onHand: ___, reserved: ____, lowStockAt: _____, ...variant }: Json) => variant
       expect(seen.body).toEqual({ ...rest, variants: variants.map(publicOf) })
     }
     await patch(`/product-v2/${made.id}`, { status: 'DRAFT' })

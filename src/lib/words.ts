@@ -85,6 +85,17 @@ export function handleOf(title: string): string {
 /** The forms in which a handle may be stored: versions before souk composed handles stored decomposed ones as they were sent. */
 export const storedForms = (handle: string): string[] => [...new Set([handle.normalize('NFC'), handle.normalize('NFD')])]
 
+/**
+ * Finds what has a handle, in whichever form it is stored; the composed form first.
+ * @param find looks for one form. All forms are looked for at once, so that a handle with two forms takes no longer than others.
+ */
+export async function inStoredForm<Found>(
+  handle: string,
+  find: (form: string) => Found | undefined | Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  return (await Promise.all(storedForms(handle).map(find))).find((one) => one !== undefined)
+}
+
 /** What a reader sees of HTML, as far as words go. */
 export const textOfHtml = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
 

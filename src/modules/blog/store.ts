@@ -5,7 +5,7 @@ import { blogs } from '../../../db/schema/catalog.ts'
 import { shops } from '../../../db/schema/shop.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
-import { storedForms } from '../../lib/words.ts'
+import { inStoredForm } from '../../lib/words.ts'
 import type { Blog } from './domain.ts'
 
 export type BlogQuery = {
@@ -48,19 +48,11 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
     },
     /** Of whichever shop that is not suspended, published or not. */
     async findBySlug(slug: string): Promise<Blog | undefined> {
-      for (const form of storedForms(slug)) {
-        const blog = await read.first(bySlug, { slug: form })
-        if (blog) return blog
-      }
-      return undefined
+      return inStoredForm(slug, (form) => read.first(bySlug, { slug: form }))
     },
     /** The shop of a blog that the public sees at `now`. */
     async publicShopOf(slug: string, now: number): Promise<string | undefined> {
-      for (const form of storedForms(slug)) {
-        const blog = await read.first(shopBySlug, { slug: form, now })
-        if (blog) return blog.shopId
-      }
-      return undefined
+      return (await inStoredForm(slug, (form) => read.first(shopBySlug, { slug: form, now })))?.shopId
     },
     /** Newest first: by publication for the public, else by creation. */
     list(query: BlogQuery, slice: Slice): Promise<{ rows: Blog[]; total: number }> {

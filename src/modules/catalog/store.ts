@@ -17,7 +17,7 @@ import {
 import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
 import type { FoundProducts, SearchQuery } from '../../../db/search-words.ts'
-import { storedForms } from '../../lib/words.ts'
+import { inStoredForm } from '../../lib/words.ts'
 import type { ProductDocument, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 import type { Rendered } from './summary.ts'
@@ -168,11 +168,8 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return product ? { product, variants: await variantsOf(from, id) } : undefined
     },
     async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<Whole | undefined> {
-      for (const form of storedForms(handle)) {
-        const product = await from.first(wholes.byHandle, { shopId, handle: form })
-        if (product) return { product, variants: await variantsOf(from, product.id) }
-      }
-      return undefined
+      const product = await inStoredForm(handle, (form) => from.first(wholes.byHandle, { shopId, handle: form }))
+      return product ? { product, variants: await variantsOf(from, product.id) } : undefined
     },
     /** Those of these handles that products of the shop have. */
     async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
@@ -227,11 +224,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return new Map(rows.map((row) => [row.id, row]))
     },
     async idOfHandle(shopId: string, handle: string): Promise<string | undefined> {
-      for (const form of storedForms(handle)) {
-        const product = await read.first(idByHandle, { shopId, handle: form })
-        if (product) return product.id
-      }
-      return undefined
+      return (await inStoredForm(handle, (form) => read.first(idByHandle, { shopId, handle: form })))?.id
     },
     /** A product with its variants, whosever it is. */
     async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {

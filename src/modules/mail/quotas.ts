@@ -49,8 +49,9 @@ async function verdictOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<Verdi
   if (mail.countedAt !== null) return { is: 'sent' }
   const quotas: readonly [CountedBy, string | null][] = [
     ['shop', shopId],
-    // Staff too: anybody may sign up with somebody else's address.
-    ['recipient', recipient],
+    // Staff too: anyone may sign up with another person's address. Password resets have a limit of their own, 5 an hour for each
+    // account; other mails to the address must not lock its owner out.
+    ['recipient', template === 'password-reset' ? null : recipient],
     ['cause', cause],
   ]
   for (const [by, value] of quotas) {

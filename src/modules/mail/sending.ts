@@ -140,7 +140,9 @@ async function send(deps: MailBaseDeps, mail: Mail): Promise<void> {
   const now = clock.now()
   noteHealth(mailHealth, outcome, deps)
   const result = afterAttempt(outcome, mail, now, chanceOf(randomBytes))
-  await db.write((tx) => store.settle(tx, mail, { ...result, updatedAt: now }), locking)
+  // A mail that was not needed does not count towards the recipient's quota. It still counts for who caused it.
+  const uncounted = outcome.result === 'nobody' ? { recipient: null } : {}
+  await db.write((tx) => store.settle(tx, mail, { ...result, ...uncounted, updatedAt: now }), locking)
   mailCounts.add({ SENT: 'sent', PENDING: 'failed', FAILED: 'dead', DROPPED: 'nobody' }[result.status])
   if (result.status === 'FAILED') log.warn('mail.not_sent', { mail: mail.id, template: mail.template, why: result.lastError })
 }

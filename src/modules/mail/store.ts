@@ -137,7 +137,7 @@ export const mailStore = {
   async settle(
     tx: Writer,
     { id, attempts }: Pick<Mail, 'id' | 'attempts'>,
-    change: Pick<Mail, 'status' | 'nextAt' | 'lastError' | 'updatedAt'> & { attempts?: number; sealed?: null },
+    change: Pick<Mail, 'status' | 'nextAt' | 'lastError' | 'updatedAt'> & { attempts?: number; sealed?: null; recipient?: null },
   ): Promise<boolean> {
     const isLast = change.status === 'SENT' ? undefined : eq(mails.attempts, attempts)
     const rows = await tx

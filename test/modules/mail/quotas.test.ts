@@ -134,6 +134,24 @@ test('one mailbox gets so many mails of all shops and no more: those about order
   expect(server.received).toHaveLength(6)
 })
 
+test('password resets arrive whatever else was sent to the address, and those of unknown accounts do not count for it', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
+  const [shop, other] = [await sellingIn(app), await sellingIn(app)]
+  ok(await shop.post('/customer', { email: 'ann@example.com' }))
+  const forgot = (shopName: string, peer: string) =>
+    app.call('POST', '/auth/password/forgot', { body: { email: 'ann@example.com', shopName }, from: peer })
+  for (let nth = 0; nth < 4; nth++) await forgot(other.shop.name, `203.0.113.${nth}`)
+  await sendMails(app)
+  expect(server.received).toHaveLength(0)
+  for (const key of ['1', '2', '3', '4']) await queue(app, 'test', {}, { key, to: 'ann@example.com' })
+  await sendMails(app)
+  expect(server.received).toHaveLength(3)
+  await forgot(shop.shop.name, '203.0.113.9')
+  await sendMails(app)
+  expect(server.received).toHaveLength(4)
+})
+
 test('a network address may ask for so many mails: the answers stay the same, and what is over is logged and counted', async () => {
   await using server = await mailServer()
   await using app = await testApp({ ...server.settings, MAIL_PER_ADDRESS_HOUR: '3' })

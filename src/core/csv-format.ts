@@ -10,6 +10,7 @@ const textMaxBytes = 64 * 1024
 const signatures: readonly (readonly [start: string, name: string])[] = [
   ['PK\x03\x04', 'a ZIP archive (.zip)'],
   ['PK\x05\x06', 'a ZIP archive (.zip)'],
+  ['PK\x07\x08', 'a ZIP archive (.zip)'],
   ['\xd0\xcf\x11\xe0', 'an old Excel workbook (.xls)'],
   ['%PDF', 'a PDF document'],
   ['\x1f\x8b', 'a gzip archive (.gz)'],
@@ -58,18 +59,25 @@ export function csvFormatOf(head: Uint8Array): CsvFormat {
   return { delimiter: delimiterOf(text), skipBytes: 0 }
 }
 
+/** Characters of ASCII in UTF-16 without a mark at its start. */
+const utf16Start = /^(?:\0[^\0]|[^\0]\0){2}/
+/** NUL is left to the reader, which names its row. Text has tabs, line ends and form feeds; old editors end it with 0x1a. */
+const isControl = (byte: number): boolean => (byte > 0 && byte < 9) || (byte > 13 && byte < 32 && byte !== 26) || byte === 127
+
 const hasBom = ([first, second, third]: Uint8Array) => first === 0xef && second === 0xbb && third === 0xbf
 
 function refuseBinary(head: Uint8Array): void {
-  const start = String.fromCharCode(...head.subarray(0, 16))
+  const afterBom = hasBom(head) ? 3 : 0
+  const start = String.fromCharCode(...head.subarray(afterBom, afterBom + 16))
   const found = signatures.find(([signature]) => start.startsWith(signature))
   if (found && start.startsWith('PK')) {
     const names = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1')
     throw notCsv(zipMembers.find(([name]) => names.includes(name))?.[1] ?? found[1])
   }
   if (found) throw notCsv(found[1])
-  const isUtf16 = start.startsWith('\xff\xfe') || start.startsWith('\xfe\xff') || start.slice(0, 4).includes('\0')
+  const isUtf16 = start.startsWith('\xff\xfe') || start.startsWith('\xfe\xff') || utf16Start.test(start)
   if (isUtf16) throw new AppError('INVALID', 'The file is encoded as UTF-16: save it as CSV in UTF-8.')
+  if (head.subarray(0, 16).some(isControl)) throw notCsv('a binary file')
 }
 
 function refuseOtherText(text: string): void {

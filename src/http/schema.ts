@@ -3,6 +3,7 @@ import { t } from 'elysia'
 import { instantPattern } from '../lib/instant.ts'
 import { isMailAddress } from '../lib/mail-address.ts'
 import { amountMax } from '../lib/money.ts'
+import { isHandle } from '../lib/words.ts'
 
 /** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>
@@ -75,12 +76,17 @@ export const Url = t.String({
   maxLength: 2048,
   rule: 'an address that begins with http:// or https://',
 })
+FormatRegistry.Set('handle', isHandle)
 /**
- * Handles in URLs: letters and digits of any script, `-` and `_`, no capitals of ours. Spelt out as what they do not hold:
- * TypeBox compiles patterns without the `u` flag, and without it `\p{Ll}` is the six characters themselves.
+ * Handles in URLs: letters and digits of any script, `-` and `_`, without capitals. The format decides; the pattern says as much of it in the
+ * OpenAPI document as a pattern without the `u` flag can.
  */
 const handlePattern = '^[^\\u0000-,./:-^`{-\\u00bf\\u2000-\\u206f\\u3000]+$'
-export const handleForm = { pattern: handlePattern, rule: 'letters and digits of any script, - and _, without capitals' } as const
+export const handleForm = {
+  format: 'handle',
+  pattern: handlePattern,
+  rule: 'letters and digits of any script, - and _, without capitals',
+} as const
 export const CurrencyCode = text(3, { pattern: '^[A-Z]{3}$', rule: 'three capital letters, as USD', description: 'ISO 4217' })
 export const CountryCode = text(2, { pattern: '^[A-Z]{2}$', rule: 'two capital letters, as US', description: 'ISO 3166-1 alpha-2' })
 export const MoneySchema = t.Object(

@@ -82,6 +82,9 @@ export function handleOf(title: string): string {
   return cut(handle, handleLengthMax).replace(/-$/, '')
 }
 
+/** Whether a text is a handle: lower-case letters and digits of any script with their marks, `-` and `_`. */
+export const isHandle = (text: string): boolean => /^[\p{L}\p{M}\p{Nd}_-]+$/u.test(text) && text === text.toLowerCase()
+
 /** The forms in which a handle may be stored: versions before souk composed handles stored decomposed ones as they were sent. */
 export const storedForms = (handle: string): string[] => [...new Set([handle.normalize('NFC'), handle.normalize('NFD')])]
 

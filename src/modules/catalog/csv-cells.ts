@@ -1,5 +1,5 @@
 import { amountMax, type Currency, decimalsOf, parseAmount } from '../../lib/money.ts'
-import { distinctTags, handleOf } from '../../lib/words.ts'
+import { distinctTags, handleOf, isHandle } from '../../lib/words.ts'
 import { type Product, productStatuses } from './domain.ts'
 
 /** Why a cell was refused: what to write instead, never what is there. */
@@ -108,9 +108,7 @@ const handleMaxLength = 255
 export const parseHandle: CellParser<string> = (text) => {
   const handle = text.toLowerCase().normalize('NFC')
   if (handle.length > handleMaxLength) return new Fault(`Must be at most ${handleMaxLength} characters long.`)
-  return /^[\p{L}\p{M}\p{Nd}_-]+$/u.test(handle)
-    ? handle
-    : new Fault('Must contain only letters, digits, hyphens and underscores, without spaces.')
+  return isHandle(handle) ? handle : new Fault('Must contain only letters, digits, hyphens and underscores, without spaces.')
 }
 
 /** The handle that a title gives: `Crème Brûlée, 2 pcs` becomes `creme-brulee-2-pcs`. */

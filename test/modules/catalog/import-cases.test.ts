@@ -342,6 +342,20 @@ test.each([
   expect(await shop.byHandle('a')).toMatchObject({ title: 'A, b; c\td', status: 'ACTIVE', variants: [{ price: usd(1050) }] })
 })
 
+test('the API and files take the same handles, so that an export is read back under its own', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const post = (handle: string) => shop.post('/product-v2', { title: 'A', handle, status: 'ACTIVE', variants: [{ price: usd(100) }] })
+  for (const handle of ['İstanbul', 'ＡＢＣ', 'Å', 'ΣΑΣ', 'ǅ', '🙂', 'a..b', 'a\u200bb', '½'])
+    expect([handle, (await post(handle)).status]).toEqual([handle, 400])
+  const handles = ['ıslak', 'straße', 'мой-мир', 'कि-२', '東京', 'ă_1']
+  for (const handle of handles) expect([handle, (await post(handle)).status]).toEqual([handle, 201])
+  expect((await shop.post('/collection-v2', { title: 'A', handle: 'Å' })).status).toBe(400)
+  expect((await shop.post('/blogs', { title: 'A', bodyHtml: '', slug: 'Å' })).status).toBe(400)
+  const file = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
+  expect(await shop.imported(file, '?overwrite=true')).toMatchObject({ created: 0, updated: handles.length, failed: 0 })
+})
+
 test('what is not CSV is named before a row is read', async () => {
   await using app = await testApp()
   const shop = await importer(app)
@@ -349,6 +363,11 @@ test('what is not CSV is named before a row is read', async () => {
   const files: readonly (readonly [string | Uint8Array, string])[] = [
     [bytes('PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0....[Content_Types].xml....xl/workbook.xml'), '.xlsx'],
     [bytes('PK\x03\x04\x14\0\0\0products.csv'), '.zip'],
+    [bytes('\xef\xbb\xbfPK\x03\x04....xl/workbook.xml'), '.xlsx'],
+    [bytes('PK\x07\x08PK\x03\x04'), '.zip'],
+    [bytes('\0\0\0\x18ftypmp42'), 'a binary file'],
+    [bytes('MZ\x90\0\x03\0\0\0'), 'a binary file'],
+    [bytes('\x7fELF\x02\x01\x01'), 'a binary file'],
     [bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0'), '.xls'],
     [bytes('\x1f\x8b\x08\0\0\0'), 'gzip'],
     [bytes('%PDF-1.7\n%\xe2\xe3'), 'PDF'],

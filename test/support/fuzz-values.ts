@@ -100,6 +100,7 @@ function newStrings({ format, pattern, minLength, maxLength }: Schema): fc.Arbit
   const most = numberOr(maxLength, 60)
   const isInBounds = (text: string) => text.length >= least && text.length <= most
   if (format === 'idn-email') return fc.stringMatching(/^[a-z]{1,12}[0-9]{1,6}$/).map((local) => `${local}@example.com`)
+  if (format === 'handle') return fc.stringMatching(/^[a-z0-9_-]{1,40}$/)
   if (format === 'uri') return fc.stringMatching(/^[a-z]{1,12}$/).map((word) => `https://example.com/${word}`)
   if (format === 'date-time')
     return fc.date({ min: new Date(0), max: new Date(2e12), noInvalidDate: true }).map((date) => date.toISOString())

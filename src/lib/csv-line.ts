@@ -13,16 +13,19 @@ function cellOf(value: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** What spreadsheets take for the start of a formula: the ASCII characters, their full-width and their small forms. */
+/** Characters that start a formula: the ASCII characters, their full-width and their small forms. */
 const sign = '[=+\\-@＝＋－＠﹦﹢﹣﹫]'
-/** What may stand before it: white space and quotes, some of which programs drop. */
-const before = '[\\s\'"]*'
-/** A program that splits the file at another separator than ours, or inside quotes, starts a cell after any of these. */
-const separator = '[,;|\\t\\r\\n]'
+/** Characters after which another program may start a cell. */
+const separator = '[,;\\|\\t\\r\\n]'
+/**
+ * White space and quotes that spreadsheets ignore before a formula. A separator ends the run and starts the next match. Without that, each
+ * line feed of a run is scanned to the end of the run, which takes quadratic time.
+ */
+const ignored = '[[\\s\'"]--[\\t\\r\\n]]*'
 
-const formula = new RegExp(`(?:^|${separator})${before}${sign}|^'*[\\t\\r]`)
-const signInside = new RegExp(`(${separator}${before})(${sign})`, 'g')
-const escapedInside = new RegExp(`(${separator}${before})'(${sign})`, 'g')
+const formula = new RegExp(`^[\\s'"]*${sign}|${separator}${ignored}${sign}|^'*[\\t\\r]`, 'v')
+const signInside = new RegExp(`(${separator}${ignored})(${sign})`, 'gv')
+const escapedInside = new RegExp(`(${separator}${ignored})'(${sign})`, 'gv')
 
 /**
  * Escapes text that contains the start of a formula, at its start or after a separator: an apostrophe goes before the text and before each

@@ -47,6 +47,19 @@ test('no text starts a formula, whatever separates the cells, and every text is 
   )
 })
 
+test('escapes and unescapes a megabyte of separators, quotes and white space in linear time', () => {
+  const megabyte = 1024 * 1024
+  for (const unit of ['\n', '\t', "'", '"', ',', ' ', '\n ', "\n'", 'a\n\n', ", '"])
+    for (const text of [unit.repeat(megabyte / unit.length), `"'${unit.repeat(megabyte / unit.length)}x"`]) {
+      const startedAt = performance.now()
+      const cell = csvLine([text])
+      unescaped(`'=${text}`)
+      unescaped(text)
+      expect(performance.now() - startedAt).toBeLessThan(500)
+      expect(cell.length).toBeGreaterThanOrEqual(text.length)
+    }
+})
+
 test('numbers that the program writes itself stay numbers', () => {
   expect(csvLine([-1, -1.5])).toBe('-1,-1.5\r\n')
   const amounts = [-1_250, -5, 5, 0].map((amount) => decimalCell({ amount, currency: 'USD' }))

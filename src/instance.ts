@@ -22,7 +22,7 @@ import type { SafeFetch, TxtLookup } from './core/outgoing.ts'
 import { countingCommits, requestId } from './core/request.ts'
 import { notShared } from './core/shared.ts'
 import { answerDeadline, createEdge, type Deadline, type Edge } from './http/edge.ts'
-import { createHotReads } from './http/hot.ts'
+import { createHotReads, isCachedBy } from './http/hot.ts'
 import { notingLimits } from './http/limits.ts'
 import type { Peers } from './http/peers.ts'
 import { publicReads } from './http/public-reads.ts'
@@ -206,9 +206,10 @@ function edgeOf(
       publicReads({
         handle: (request) => app.fetch(request),
         routeTable: appDeps.routeTable,
+        isCached: isCachedBy(appDeps),
         turns: appDeps.readTurns,
         room: appDeps.answerRoom,
-        turnKey: turnKeyOf(appDeps),
+        turnKey: appDeps.limitKey,
         senderOf: (request) => networkOf(appDeps.limitKey(request)),
         log: appDeps.log,
       }),
@@ -231,16 +232,6 @@ function edgeOf(
     peers,
     deadline,
   })
-}
-
-/** Reads of one address at once: where the database is a file, all are done by this thread; a server does several. */
-const readsAtOnce = { file: 1, server: 4 }
-
-/** Whose turn a public read is: an address has as many turns at once as it has keys. */
-function turnKeyOf({ db, limitKey }: Pick<AppDeps, 'db' | 'limitKey'>) {
-  const atOnce = db.file ? readsAtOnce.file : readsAtOnce.server
-  let nth = 0
-  return (request: Request): string => `${limitKey(request)} ${nth++ % atOnce}`
 }
 
 /** Whether there is no database file, or one without a byte. */

@@ -1,7 +1,7 @@
 /** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
 import { createCache } from '../core/cache.ts'
+import { bytesOf, publicAnswerBytesMax } from '../lib/byte-budget.ts'
 import { etagOf, opaqueTag } from '../lib/etag.ts'
-import { publicBytesMax } from './public-reads.ts'
 
 const cacheControl = 'public, max-age=0, s-maxage=60'
 export const jsonType = 'application/json;charset=utf-8'
@@ -80,9 +80,8 @@ export type AnswerCache = {
 }
 
 const entriesMax = 2_000
-const charactersMax = 4_000_000
-/** A character takes at most three bytes of UTF-8: no answer above the bound of public ones is kept. */
-const entryCharactersMax = Math.floor(publicBytesMax / 3)
+/** Bytes of all responses that are kept. */
+const bytesMax = 4_000_000
 /** What becomes visible by the clock alone (a publication date) shows at most this late. */
 const agesMs = 1_000
 
@@ -101,9 +100,9 @@ export function createAnswerCache({ version, now, routeOf }: AnswerCacheOptions)
   const cache = createCache<Entry>({
     version,
     entriesMax,
-    charactersMax,
-    charactersOf: ({ body }) => body.length,
-    entryCharactersMax,
+    charactersMax: bytesMax,
+    charactersOf: ({ body }) => bytesOf(body),
+    entryCharactersMax: publicAnswerBytesMax,
   })
 
   function kept(path: string): Answer | undefined {

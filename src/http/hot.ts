@@ -4,8 +4,8 @@ import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access
 import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { Peer } from './peers.ts'
 import { countedFrom } from './public-reads.ts'
-import { isPlainUrl } from './request-url.ts'
-import type { RouteTable } from './route-table.ts'
+import { isPlainUrl, pathnameOf } from './request-url.ts'
+import type { RouteTable, StatedRoute } from './route-table.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
@@ -80,6 +80,15 @@ function shopUrlIn(url: string): string | undefined {
 }
 
 const idLengthMax = 40
+
+/** Tells whether the route answers a request from memory, also where `HotReads` leaves it to the route. */
+export const isCachedBy =
+  <Kept extends HotRecord>({ answers, documents }: { answers: Pick<AnswerCache, 'kept'>; documents: HotRecords<Kept> }) =>
+  ({ url }: Request, { path }: StatedRoute): boolean => {
+    if (!path.endsWith(recordPath)) return answers.kept(pathAndQuery(url)) !== undefined
+    const pathname = pathnameOf(url)
+    return documents.keptNow(pathname.slice(pathname.lastIndexOf('/') + 1)) !== undefined
+  }
 
 /** Whether the route would let a key in and look at nothing besides: at no customer's token, and not at the page that asks. */
 const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean =>

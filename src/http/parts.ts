@@ -39,10 +39,12 @@ const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 const pause = () => sleep(1)
 /** After a public read that is not answered from memory the next one of the address waits so many times as long, while others ask. */
-const readRests = { times: 6, restMinMs: 2 }
-const noRests = { times: 0 }
-/** Of one address. */
+const readsOfFile = { atOnce: 1, times: 6, restMinMs: 2 }
+const readsOfServer = { atOnce: 4, times: 0 }
+/** Uncached public reads of one address that are queued or running. */
 const readsWaitingMax = 128
+/** How long such a read is queued at most: well below the deadline of a request. */
+const readWaitMaxMs = 10_000
 /** Of all answers together, and of one network. */
 const answerRoomBytes = 64 * 1024 * 1024
 const answerRoomOfOneBytes = 16 * 1024 * 1024
@@ -121,8 +123,9 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
       now: () => performance.now(),
       sleep: (ms) => (ms > 0 ? sleep(ms) : turn()),
       seen: requestCounts.asked,
-      ...(db.file ? readRests : noRests),
+      ...(db.file ? readsOfFile : readsOfServer),
       waitingMax: readsWaitingMax,
+      waitMaxMs: readWaitMaxMs,
       full: () => new AppError('RATE_LIMITED', 'Too many reads of this address wait: try again', { retryAfterSeconds: 1 }),
     }),
     /** The bytes of answers that slow readers have not taken yet. */

@@ -1,8 +1,11 @@
 /** Keeps reads of one client from costing the others: turns by address, a bound for each answer, and one for what waits to be sent. */
 import { AppError } from '../core/errors.ts'
+import { publicAnswerBytesMax } from '../lib/byte-budget.ts'
 import type { Log } from '../lib/log.ts'
 import type { Shares } from '../lib/share.ts'
+import { isForBrowsers } from './access-rules.ts'
 import type { BodyRoom } from './body-room.ts'
+import { answerTo } from './errors.ts'
 import { pathnameOf } from './request-url.ts'
 import type { RouteTable, StatedRoute } from './route-table.ts'
 
@@ -11,7 +14,9 @@ type Handle = (request: Request) => Response | Promise<Response>
 type Options = {
   readonly handle: Handle
   readonly routeTable: RouteTable
-  /** The turns of each client at what is not answered from memory. */
+  /** Whether a cache holds the response, so that the route does no work worth a place in the queue. */
+  readonly isCached: (request: Request, route: StatedRoute) => boolean
+  /** The queue of each client for uncached reads. */
   readonly turns: Shares
   /** The bytes of answers that clients have not taken yet. */
   readonly room: BodyRoom
@@ -22,24 +27,25 @@ type Options = {
   readonly log: Log
 }
 
-/** The bound of a public answer. */
-export const publicBytesMax = 1024 * 1024
 /** Shorter answers are not counted: the kernel takes most of them. */
 export const countedFrom = 64 * 1024
 const pieceBytes = 64 * 1024
 
 const isData = (headers: Headers) => /^(?:application\/json|text\/html)/.test(headers.get('content-type') ?? '')
-const isPublicRead = (route: StatedRoute | undefined): boolean => route?.access === 'public' && !route.takesNoTurn
+const isPublicRead = (route: StatedRoute): boolean => route.access === 'public' && !route.takesNoTurn
 
-/** Answers requests by `handle`, public reads in turn. */
-export function publicReads({ handle, routeTable, turns, room, turnKey, senderOf, log }: Options): Handle {
-  /** The same answer, whose bytes are counted while the client has not taken them. */
-  async function counted(request: Request, answer: Response, bytesMax: number, path: string): Promise<Response> {
+/** Answers requests by `handle`: uncached public reads by turns of each client, all other requests directly. */
+export function publicReads({ handle, routeTable, isCached, turns, room, turnKey, senderOf, log }: Options): Handle {
+  /**
+   * Returns the same response. Its bytes are counted until the client has taken them.
+   * @throws INTERNAL above the bound of public responses
+   */
+  async function counted(request: Request, answer: Response, path: string): Promise<Response> {
     if (!isData(answer.headers)) return answer
     const { status, headers } = answer
     const bytes = await answer.bytes()
-    if (bytes.length > bytesMax) {
-      log.error('answer.too_large', { route: path, bytes: bytes.length, bytesMax })
+    if (bytes.length > publicAnswerBytesMax) {
+      log.error('answer.too_large', { route: path, bytes: bytes.length, bytesMax: publicAnswerBytesMax })
       throw new AppError('INTERNAL', 'The answer is too large: ask for fewer records at once')
     }
     if (bytes.length < countedFrom) return new Response(bytes, { status, headers })
@@ -78,21 +84,25 @@ export function publicReads({ handle, routeTable, turns, room, turnKey, senderOf
     )
   }
 
-  async function inTurn(request: Request, route: StatedRoute): Promise<Response> {
-    const answer = await turns.run(turnKey(request), async () => {
+  function inTurn(request: Request): Promise<Response> {
+    return turns.run(turnKey(request), async () => {
       if (request.signal.aborted) throw new AppError('UNAVAILABLE', 'The client has gone')
       return handle(request)
     })
-    return counted(request, answer, publicBytesMax, route.path)
+  }
+
+  async function publicRead(request: Request, route: StatedRoute): Promise<Response> {
+    try {
+      return await counted(request, await (isCached(request, route) ? handle(request) : inTurn(request)), route.path)
+    } catch (error) {
+      // A refusal is a normal response: the caller of this function logs what is thrown.
+      if (error instanceof AppError) return answerTo(error, isForBrowsers('public'))
+      throw error
+    }
   }
 
   return (request) => {
-    if (request.method !== 'GET') return handle(request)
-    const route = routeTable.match('GET', pathnameOf(request.url))
-    if (route && isPublicRead(route)) return inTurn(request, route)
-    if (route?.takesNoTurn) return handle(request)
-    const answering = handle(request)
-    const count = (answer: Response) => counted(request, answer, Number.POSITIVE_INFINITY, route?.path ?? '')
-    return answering instanceof Promise ? answering.then(count) : count(answering)
+    const route = request.method === 'GET' ? routeTable.match('GET', pathnameOf(request.url)) : undefined
+    return route && isPublicRead(route) ? publicRead(request, route) : handle(request)
   }
 }

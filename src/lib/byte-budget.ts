@@ -1,5 +1,7 @@
-/** Bytes of an answer that anybody may ask for, at most. */
+/** Maximum size of a public response, in bytes. */
 export const publicAnswerBytesMax = 1_048_576
+/** Maximum size of the records in it: 1 KB is left for the fields around them. */
+export const publicRecordsBytesMax = publicAnswerBytesMax - 1_024
 
 /** Bytes of a text in UTF-8. */
 export const bytesOf = (text: string): number => Buffer.byteLength(text)

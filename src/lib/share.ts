@@ -50,42 +50,62 @@ export function createShare({ now, sleep, seen, times, restMinMs = 0, onIdle }: 
   }
 }
 
-/** The same for many callers, each with a share of its own. */
+/** The same for many callers, each with a queue of its own. */
 export type Shares = {
   /**
-   * Runs a piece after the earlier ones under the same key.
-   * @throws what `full` makes, where `waitingMax` pieces of the key wait
+   * Runs a piece after earlier ones of the same key.
+   * @throws what `full` makes, where `waitingMax` pieces of the key are queued or running, or the piece was queued for more than `waitMaxMs`
    */
   run<T>(key: string, piece: () => Promise<T>): Promise<T>
 }
 
-type SharesOptions = Omit<ShareOptions, 'onIdle'> & { readonly waitingMax: number; readonly full: () => Error }
+type SharesOptions = Omit<ShareOptions, 'onIdle'> & {
+  /** How many pieces of one key run concurrently. */
+  readonly atOnce: number
+  readonly waitingMax: number
+  readonly waitMaxMs: number
+  readonly full: () => Error
+}
+type Lane = { readonly share: Share; waiting: number; entered: number }
 
 /** @param seen goes up by one with each piece besides: those of a key are no others to it */
-export function createShares({ seen, waitingMax, full, ...options }: SharesOptions): Shares {
-  const lanes = new Map<string, { readonly share: Share; waiting: number; entered: number }>()
+export function createShares({ seen, atOnce, waitingMax, waitMaxMs, full, ...options }: SharesOptions): Shares {
+  const lanes = new Map<string, Lane>()
 
-  /** The lane of a key, which one more piece enters. */
-  function entered(key: string) {
-    const known = lanes.get(key)
-    if (known) {
-      known.entered++
-      return known
-    }
+  /** Creates a lane, which one piece enters. */
+  function createLane(name: string): Lane {
     const counts = { waiting: 0, entered: 1 }
-    const share = createShare({ ...options, seen: () => seen() - counts.entered, onIdle: () => void lanes.delete(key) })
+    const share = createShare({ ...options, seen: () => seen() - counts.entered, onIdle: () => void lanes.delete(name) })
     const lane = Object.assign(counts, { share })
-    lanes.set(key, lane)
+    lanes.set(name, lane)
     return lane
+  }
+
+  /** Returns the lane of a key with the fewest pieces, which one more enters. */
+  function enterShortest(key: string): Lane {
+    let shortest: Lane | undefined
+    for (let nth = 0; nth < atOnce; nth++) {
+      const name = `${key} ${nth}`
+      const lane = lanes.get(name)
+      if (!lane) return createLane(name)
+      if (!shortest || lane.waiting < shortest.waiting) shortest = lane
+    }
+    if (!shortest) return createLane(key)
+    shortest.entered++
+    return shortest
   }
 
   return {
     async run(key, piece) {
-      const lane = entered(key)
-      if (lane.waiting >= waitingMax) throw full()
+      const lane = enterShortest(key)
+      if (lane.waiting >= waitingMax / atOnce) throw full()
       lane.waiting++
+      const queuedAt = options.now()
       try {
-        return await lane.share.run(piece)
+        return await lane.share.run(() => {
+          if (options.now() - queuedAt > waitMaxMs) throw full()
+          return piece()
+        })
       } finally {
         lane.waiting--
       }

@@ -1,5 +1,5 @@
 import type { blogs } from '../../../db/schema/catalog.ts'
-import { bytesOf, publicAnswerBytesMax, withinBytes } from '../../lib/byte-budget.ts'
+import { bytesOf, publicRecordsBytesMax, withinBytes } from '../../lib/byte-budget.ts'
 import { defined, isoTimes, type Optional } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
@@ -71,14 +71,11 @@ export type BlogView = ReturnType<typeof blogView>
 export const managedBlogView = (blog: Blog) => ({ ...blogView(blog), version: blog.version })
 export type ManagedBlogView = ReturnType<typeof managedBlogView>
 
-/** Bytes of a public answer without its envelope. */
-const listBytesMax = publicAnswerBytesMax - 1_024
-
 /** A page of blogs that fits into a public answer: where it does not, blogs above their share lack their text. */
 export function boundedBlogs<List extends { readonly data: BlogView[] }>(list: List): List {
   const texts = list.data.map((blog) => JSON.stringify(blog))
   // Commas stand between them.
-  const bounded = withinBytes(texts, listBytesMax - texts.length, (text, most) => {
+  const bounded = withinBytes(texts, publicRecordsBytesMax - texts.length, (text, most) => {
     const blog = { ...(JSON.parse(text) as BlogView), bodyHtml: '' }
     const short = JSON.stringify(blog)
     return bytesOf(short) <= most ? short : JSON.stringify({ ...blog, excerpt: null, tags: [] })

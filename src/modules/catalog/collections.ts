@@ -6,7 +6,7 @@ import { sanitize } from '../../core/html.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
-import { bytesOf, publicAnswerBytesMax, withinBytes } from '../../lib/byte-budget.ts'
+import { bytesOf, publicRecordsBytesMax, withinBytes } from '../../lib/byte-budget.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { isoTimes, type Optional } from '../../lib/records.ts'
@@ -188,9 +188,6 @@ export async function publishedCollection(
 type PublicReads = CollectionDeps & Pick<CatalogDeps, 'catalogStore' | 'config' | 'life'>
 type PublicShop = Shop & { readonly showQuantity: boolean }
 
-/** Bytes of a public answer without its envelope. */
-const bytesMax = publicAnswerBytesMax - 1_024
-
 /** A collection as the public reads it, as JSON. The summaries are JSON already. */
 const collectionJson = (view: CollectionView & Record<string, unknown>, summaries: readonly string[]): string =>
   JSON.stringify({ ...view, products: [] }).replace(/\[\]\}$/, () => `[${summaries.join(',')}]}`)
@@ -208,7 +205,7 @@ export async function publishedCollectionPage(deps: PublicReads, shop: PublicSho
   const ids = (await store.visibleProducts([view.id], now, slice)).get(view.id) ?? []
   const { data: _, ...envelope } = pageOf([], productsCount, slice)
   const record = { ...view, productsCount, ...envelope }
-  const summaries = await summariesFor(deps, ids, shop.showQuantity, bytesMax - bytesOf(JSON.stringify(record)))
+  const summaries = await summariesFor(deps, ids, shop.showQuantity, publicRecordsBytesMax - bytesOf(JSON.stringify(record)))
   return collectionJson(record, summaries)
 }
 
@@ -231,8 +228,8 @@ export async function publishedCollections(
     })),
   )
   const texts = collections.map(({ view, summaries }) => collectionJson(view, summaries))
-  const fits = texts.reduce((sum, text) => sum + bytesOf(text) + 1, 0) <= bytesMax
-  const share = Math.floor(bytesMax / Math.max(1, collections.length)) - 1
+  const fits = texts.reduce((sum, text) => sum + bytesOf(text) + 1, 0) <= publicRecordsBytesMax
+  const share = Math.floor(publicRecordsBytesMax / Math.max(1, collections.length)) - 1
   return { collections: fits ? texts : collections.map((one) => shortCollection(one, share)), total }
 }
 

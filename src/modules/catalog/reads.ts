@@ -1,6 +1,6 @@
 import { createCache } from '../../core/cache.ts'
 import type { Deps } from '../../core/deps.ts'
-import { publicAnswerBytesMax, withinBytes } from '../../lib/byte-budget.ts'
+import { publicRecordsBytesMax, withinBytes } from '../../lib/byte-budget.ts'
 import type { Slice } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { type MediaDeps, withPictureAddresses } from '../media/index.ts'
@@ -29,8 +29,6 @@ export const totalMax = 1_000
 const queryWordsMax = 10
 /** Products that meet the filter of a search, of which so many are looked up among the words one by one. */
 const amongMax = 1_000
-/** Bytes of the items of a list: of a public answer without the envelope. */
-const itemsBytesMax = publicAnswerBytesMax - 1_024
 
 /** A page of what the public sees of a shop's products. */
 export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
@@ -47,7 +45,7 @@ export async function summariesFor(
   deps: Pick<ReadDeps, 'catalogStore' | 'config' | 'life'>,
   ids: readonly string[],
   showQuantity: boolean,
-  bytes = itemsBytesMax,
+  bytes = publicRecordsBytesMax,
 ): Promise<string[]> {
   const stored = await storedSummaries(deps, ids)
   const shown = showQuantity ? await withStocks(deps, stored) : stored

@@ -1,7 +1,8 @@
 /**
  * `bun run bench [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|hanging|trust|chain|kpi|export|console|console-list|console-open|backup|failover|soak …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse, discounts and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
- * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
+ * server. Ratios are what counts; absolute figures tell only of this machine. Only the soak fails: with status 1 where
+ * memory does not level off.
  */
 import { rmSync } from 'node:fs'
 import { measureAbuse } from './abuse.ts'

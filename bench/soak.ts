@@ -1,6 +1,7 @@
 /**
  * Does memory stop growing? Mixed load on a demo (reads, searches, orders, event streams, imports, mails, webhooks, logins) until the heap at two
- * looks, ten minutes apart, differs by at most 2 %, or until the time is up. Then the table says what grew, by type of object.
+ * looks, ten minutes apart, differs by at most 2 %, or until the time is up. Then the table says what grew, by type of object. The exit status is 1 if memory
+ * still grows.
  *
  * `--minutes=N` sets the longest time (default 60; 6 with `--quick`, which compares looks two minutes apart).
  * `--snapshots` also keeps a heap snapshot of each look.
@@ -224,6 +225,7 @@ export async function measureSoak(): Promise<void> {
   await souk.stop()
   receiver.stop(true)
   const [from, to] = steady ? [steady.from, steady.to] : [looks.at(-1 - apartMinutes) ?? looks[0], looks.at(-1)]
+  if (!steady) process.exitCode = 1
   if (!from || !to) return
   const sizes = (look: Look) => `${figure(look.heapSize / mb, 2)} MB (${figure(look.rss / mb)} MB resident)`
   only(

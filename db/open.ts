@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { realpathSync, statfsSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { assertEngine } from './columns.ts'
 import { type Database, DatabaseRefused, engineErrorCode } from './engine.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
@@ -81,7 +81,7 @@ function openFile(
   try {
     refuseOtherName(file)
     const folded = as === 'server' && foldOnFullDisk(file)
-    if (as === 'server') for (const folder of [...directories, join(dataDir, 'backups')]) removeRemains(folder, () => true)
+    if (as === 'server') removeOwnRemains(file, dataDir, directories)
     const how = { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined }
     const migration = naming(file, () => migrateSqlite(file, sqliteMigrations, how))
     if (as === 'command') lock?.release()
@@ -103,6 +103,14 @@ function openFile(
     lock?.release()
     throw error
   }
+}
+
+/** Removes unfinished files: all of the data directory, and only those of the database file elsewhere, where other programs have files too. */
+function removeOwnRemains(file: string, dataDir: string, directories: readonly string[]): void {
+  const own = [resolve(dataDir), join(resolve(dataDir), 'backups')]
+  for (const folder of own) removeRemains(folder, () => true)
+  const names = isThere(file) ? [basename(file), basename(realpathSync(file))] : [basename(file)]
+  for (const folder of directories) if (!own.includes(folder)) removeRemains(folder, (target) => names.includes(target))
 }
 
 /** The path in a `file:` URL as we write it: `file:/srv/shop.db`, `file:./shop.db`, `file:///srv/shop.db`. */

@@ -40,7 +40,8 @@ export function removeRemains(folder: string, isOurs: (target: string, start: st
     const [, target, pid, start] = pattern.exec(name) ?? []
     if (target === undefined || pid === undefined || !isOurs(target, start)) continue
     const path = join(folder, name)
-    if (!isAlive(Number(pid), start) || isOld(path)) rmSync(path, { force: true })
+    // Without the start of its process a name may be another program's: its process decides alone.
+    if (!isAlive(Number(pid), start) || (start !== undefined && isOld(path))) rmSync(path, { force: true })
   }
 }
 

@@ -1,6 +1,7 @@
 /** A start on a full disk: moving the log into the file needs a little room, which a reserve gives. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeSpool } from './log-spool.ts'
 
@@ -19,26 +20,27 @@ function freeBeside(file: string): number {
   return bavail * bsize
 }
 
-/** Takes some room on the disk, which a start gives up where the disk is full. */
+/** Reserves some room on the disk, which a start on a full disk gives up. File systems that compress would store zeros in no room. */
 export function keepReserve(file: string, bytes = reserveBytes): void {
   if (sizeOf(reserveOf(file)) >= bytes || freeBeside(file) < bytes * reserveShare) return
   const descriptor = openSync(reserveOf(file), 'w', 0o600)
   try {
-    const zeros = new Uint8Array(megabyte)
-    for (let written = 0; written < bytes; ) written += writeSync(descriptor, zeros, 0, Math.min(zeros.length, bytes - written))
+    for (let written = 0; written < bytes; ) written += writeSync(descriptor, randomBytes(Math.min(megabyte, bytes - written)))
+    fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
 }
 
 /**
- * Moves the log into the file and takes it off the disk, where the disk is full. Without `-shm`, for which there may be no room. Nobody else may have the file
- * open.
- * @returns whether it did
+ * On a full disk, removes the reserve, and moves the log into the file. That needs no `-shm`, for which there may be no room. Nobody else may
+ * have the file open.
+ * @returns whether it moved a log
  */
 export function foldOnFullDisk(file: string): boolean {
-  if (sizeOf(`${file}-wal`) === 0 || freeBeside(file) >= roomMinBytes) return false
+  if (freeBeside(file) >= roomMinBytes) return false
   rmSync(reserveOf(file), { force: true })
+  if (sizeOf(`${file}-wal`) === 0) return false
   if (isFolded(file)) return true
   // What was not shipped is in the log and in the file as well; shipping begins anew.
   removeSpool(file)

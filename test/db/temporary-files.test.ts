@@ -2,6 +2,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { engine } from '../../db/columns.ts'
+import { openDatabase } from '../../db/open.ts'
 import { newTemporary, temporaryOf } from '../../db/temporary-files.ts'
 import { temporaryDir } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -48,4 +50,29 @@ test('what processes that are gone have left is removed with the next file in th
   newTemporary(join(folder, 'orders.csv'))
   expect(readdirSync(folder)).not.toContain(`orders.csv.${alive.pid}-${start}.tmp`)
   alive.kill()
+})
+
+test.skipIf(engine !== 'sqlite')('a start removes no files of other programs in a folder that is not its own', async () => {
+  const [dataDir, folder] = [temporaryDir(), temporaryDir()]
+  const gone = Bun.spawn(['true'])
+  await gone.exited
+  const others = [`report.${gone.pid}.tmp`, `report.${gone.pid}-5.tmp`, `souk.db-other.${gone.pid}-5.tmp`]
+  const own = [`souk.db.${gone.pid}-5.tmp`, `souk.db.${gone.pid}-5.tmp-journal`]
+  const inDataDir = `orders.csv.${gone.pid}.tmp`
+  for (const name of [...others, ...own]) writeFileSync(join(folder, name), 'half')
+  writeFileSync(join(dataDir, inDataDir), 'half')
+  const url = `file:${join(folder, 'souk.db')}`
+  const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
+  const left = readdirSync(folder).filter((name) => name.includes('.tmp'))
+  expect([left.sort(), readdirSync(dataDir).includes(inDataDir)]).toEqual([others.sort(), false])
+  await db.close()
+})
+
+test('an old file of a running process stays where its name does not say when that process started', () => {
+  const folder = temporaryDir()
+  const name = `orders.csv.${process.ppid}.tmp`
+  writeFileSync(join(folder, name), 'half')
+  utimesSync(join(folder, name), 1_000, 1_000)
+  newTemporary(join(folder, 'orders.csv'))
+  expect(readdirSync(folder)).toContain(name)
 })

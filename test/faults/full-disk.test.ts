@@ -1,6 +1,6 @@
 /** A full disk refuses writes, honestly and for as long as it is full, and nothing else. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
@@ -183,6 +183,22 @@ describe.skipIf(!probe)('on a full disk', () => {
       await opened.db.write(async (tx) => void (await tx.insert(attempts).values(row('room again'))))
       await opened.db.close()
     })
+
+  test('a start on a full disk without a log gives up the reserve, which holds bytes that no file system compresses', async () => {
+    const dataDir = smallDisk(120) ?? ''
+    const file = join(dataDir, 'souk.db')
+    const options = { url: `file:${file}`, dataDir, as: 'server', now: 0, random: Math.random } as const
+    await (await openDatabase(options)).db.close()
+    for (const ending of ['-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
+    keepReserve(file, 10 * 1024 * 1024)
+    const reserve = readFileSync(`${file}-reserve`)
+    expect([reserve.length, Bun.gzipSync(reserve).length > reserve.length * 0.9]).toEqual([10 * 1024 * 1024, true])
+    fillUp(join(dataDir, 'ballast'))
+    const opened = await openDatabase(options)
+    await opened.db.write(async (tx) => void (await tx.insert(attempts).values(row('a'))))
+    expect(opened.folded).toBe(false)
+    await opened.db.close()
+  })
 
   test('on a full disk a request that writes is answered 503 with Retry-After, one that reads is answered, and readiness says so', async () => {
     const dataDir = smallDisk(8) ?? ''

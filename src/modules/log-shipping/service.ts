@@ -345,13 +345,16 @@ export function startShipping(
     }
     if (now && (now.broken || now.letGo)) {
       following = undefined
-      if (now.letGo) await now.log.letGo().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
-      else await now.log.close()
+      // The next generation begins with a new copy. What was not shipped is of no use to it, and the disk may be full.
+      await now.log.letGo().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
       const advice =
         'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
       const isBroken = now.broken instanceof LogBroken
       if (isBroken)
-        log.warn('log_shipping.log_lost', { error: now.broken, advice: 'another program has moved the log: a new snapshot is made' })
+        log.warn('log_shipping.log_lost', {
+          error: now.broken,
+          advice: 'parts of the log that were not shipped are gone: a new snapshot is made',
+        })
       else log.error('log_shipping.gave_up', { error: now.broken ?? now.letGo, advice })
     } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'it is tried again until it works' })
     failed++

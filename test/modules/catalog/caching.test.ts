@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
 import { system } from '../../../src/core/change.ts'
+import { createAnswerCache } from '../../../src/http/caching.ts'
 import { openInstance } from '../../../src/instance.ts'
 import { changeProduct, createProduct } from '../../../src/modules/catalog/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -122,4 +123,17 @@ test('what another process writes shows at once', async () => {
   } finally {
     await command.close()
   }
+})
+
+test('keeps a response of up to 1 MB in bytes, and no longer one', async () => {
+  const answers = createAnswerCache({ version: () => 1, now: () => 0 })
+  const isKept = async (path: string, text: string) => {
+    await answers.respond(new Request(`http://localhost${path}`), async () => text)
+    return answers.kept(path) !== undefined
+  }
+  const kilobyte = 1024
+  expect(await isKept('/ascii', 'a'.repeat(1024 * kilobyte))).toBe(true)
+  expect(await isKept('/wide', '茶'.repeat(340 * kilobyte))).toBe(true)
+  expect(await isKept('/longer', 'a'.repeat(1024 * kilobyte + 1))).toBe(false)
+  expect(await isKept('/wide-longer', '茶'.repeat(342 * kilobyte))).toBe(false)
 })

@@ -51,7 +51,11 @@ function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0,
   const said: string[] = []
   const waiting = new Set<() => void>()
   let now = Date.now()
-  const note = (event: string) => void said.push(event)
+  const advices: unknown[] = []
+  const note = (event: string, fields?: { advice?: unknown }) => {
+    said.push(event)
+    if (fields?.advice !== undefined) advices.push(fields.advice)
+  }
   const deps = {
     log: { debug: note, info: note, warn: note, error: note },
     clock: { now: () => ++now + ahead(), monotonic: () => performance.now() + passed() },
@@ -78,7 +82,7 @@ function shop({ before = (store) => store, followLog, diskFree, ahead = () => 0,
     }
   }
   return {
-    ...{ folder, writer, store, said, deps, stop, until },
+    ...{ folder, writer, store, said, advices, deps, stop, until },
     snapshots: () => said.filter((event) => event === 'log_shipping.snapshot').length,
     count: () => void writer.run('UPDATE counter SET n = n + 1'),
     /** Lets rounds go by until what is committed by now is there: a round that is under way may have looked at the log before. */
@@ -220,9 +224,41 @@ test('a stop while the target does not answer leaves what is not shipped to the 
   expect([await next.restored(), next.snapshots(), next.deps.logShipping.generations]).toEqual([3, 0, 0])
 })
 
+test('a spool that cannot be written, as on a full disk, leaves the disk at once, also while the target is away', async () => {
+  let [isGone, isFull] = [false, false]
+  const full = () => Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }))
+  const { folder, writer, count, until, said, deps, restored, snapshots, stop } = shop({
+    before: (store) => ({ ...store, put: (name, chunks) => (isGone ? Promise.reject(new Error('gone')) : store.put(name, chunks)) }),
+    followLog: (open) => async () => {
+      const log = await open()
+      return { ...log, tend: () => (isFull ? full() : log.tend()) }
+    },
+  })
+  writer.run('CREATE TABLE blobs (x BLOB)')
+  await until(() => snapshots() === 1)
+  isGone = true
+  const spool = join(folder, 'shop.db-unshipped')
+  for (let nth = 0; nth < 30 || !existsSync(spool); nth++) {
+    writer.run('INSERT INTO blobs VALUES (randomblob(1000000))')
+    let rounds = 0
+    await until(() => ++rounds > 20)
+  }
+  isFull = true
+  await until(() => said.includes('log_shipping.gave_up'))
+  let rounds = 0
+  await until(() => ++rounds > 20)
+  const logBytes = statSync(join(folder, 'shop.db-wal'), { throwIfNoEntry: false })?.size ?? 0
+  expect([existsSync(spool), logBytes < 1_000_000]).toEqual([false, true])
+  ;[isGone, isFull] = [false, false]
+  await until(() => snapshots() === 2)
+  count()
+  await stop()
+  expect([await restored(), deps.logShipping.generations]).toEqual([1, 2])
+})
+
 test('a log that is lost is not guessed at: a new generation begins with a new snapshot', async () => {
   let isLost = false
-  const { count, until, said, deps, restored, stop } = shop({
+  const { count, until, said, advices, deps, restored, stop } = shop({
     followLog: (open) => async () => {
       const log = await open()
       return { ...log, next: () => (isLost ? Promise.reject(new LogBroken('lost')) : log.next()) }
@@ -232,6 +268,7 @@ test('a log that is lost is not guessed at: a new generation begins with a new s
   isLost = true
   count()
   await until(() => said.includes('log_shipping.log_lost'))
+  expect(advices).toContain('parts of the log that were not shipped are gone: a new snapshot is made')
   isLost = false
   count()
   await until(() => said.filter((event) => event === 'log_shipping.snapshot').length === 2)

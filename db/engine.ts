@@ -165,9 +165,9 @@ export type DatabaseFile = {
   holdLog(): void
   /** Nobody is going to follow it. */
   letLogGo(): void
-  /** Removes what was read from the log and never shipped. */
+  /** Deletes the parts of the log that were spooled and not shipped. */
   dropUnshipped(): void
-  /** Takes some room on the disk, so that a start on a full one can move the log into the file. */
+  /** Reserves disk space, so that a start on a full disk can checkpoint the log. */
   keepReserve(): void
   /** Begins to follow what is committed, by this process and others. @param kept to go on from there, where that can be */
   followLog(kept?: LogKept): Promise<CommitLog>
@@ -226,13 +226,16 @@ export type CommitLog = {
    * @throws LogBroken
    */
   next(): Promise<LogRange | undefined>
-  /** The frames of that range: pieces that are packed, to be kept one behind the other. */
+  /** The frames of that range as compressed pieces, in order. */
   pieces(): AsyncGenerator<Uint8Array>
-  /** What `next` gave is kept elsewhere. */
+  /** Marks the range that `next` returned as shipped. */
   kept(): Promise<void>
-  /** Moves a long log into the file so that it begins anew, and tells the lengths. To be called several times a second. @throws LogBroken */
+  /**
+   * Checkpoints a long log so that it restarts, and returns the lengths. Call it several times a second.
+   * @throws LogBroken
+   */
   tend(): Promise<LogLengths>
-  /** Gives up what is not kept elsewhere, moves the log into the file and takes it off the disk, and closes. */
+  /** Discards what is not shipped, checkpoints and truncates the log, and closes. */
   letGo(): Promise<void>
   /**
    * The database file as it is being read, packed in pieces. With every commit applied to it that its log held when this began, and those
@@ -240,8 +243,9 @@ export type CommitLog = {
    */
   file(): AsyncGenerator<Uint8Array>
   /**
-   * Moves all that was committed into the file. As long as the file bears the mark that is returned, its log alone holds what came later; undefined where
-   * something is not kept elsewhere, which is on the disk then, or others keep the log from being moved.
+   * Checkpoints the whole log.
+   * @returns a mark: while the file has it, all later commits are in the log; undefined if something is not shipped (it
+   *   is in the spool then), or another connection blocks the checkpoint
    */
   finish(): Promise<string | undefined>
   /** Ends it: the log may be written over again. What is under way throws. */

@@ -24,11 +24,11 @@ export const spreadMax = 15
 
 /** Fixes the index that SQLite uses. PostgreSQL has no such hint; ranges and orders lead it to the same index. */
 export const indexedBy = (name: string): SQL => (engine === 'sqlite' ? sql.raw(`indexed by ${name}`) : sql.empty())
-/** A join that SQLite does from left to right. */
-export const thenJoin = sql.raw(engine === 'sqlite' ? 'cross join' : 'join')
+/** A join that SQLite executes from left to right. */
+export const orderedJoin = sql.raw(engine === 'sqlite' ? 'cross join' : 'join')
 
 const prefix = 'prod_'
-/** The id of a product by its random end, in which the sort keys end too. */
+/** Returns a product id from its random suffix, in which the sort keys end too. */
 export const productIdOf = (end: string): string => prefix + end
 export const productIdIn = (end: SQL): SQL => sql`${sql.raw(`'${prefix}'`)} || ${end}`
 
@@ -47,8 +47,8 @@ export function conditionsOf(filter: ProductFilter, id: SQL, known: readonly (ke
   if (isOpen('available')) parts.push(isAvailable(available === true))
   if (isOpen('minPrice')) parts.push(sql`max_price >= ${minPrice}`)
   if (isOpen('maxPrice')) parts.push(sql`min_price <= ${maxPrice}`)
-  // Where the range lies between the lowest and the highest price, only the variants can tell. A count, because SQLite may turn EXISTS
-  // into a join that begins at the inner table.
+  // If the range lies inside [min_price, max_price], only the variants decide. count(*) and not EXISTS, which SQLite
+  // may turn into a join that starts at variants.
   if (minPrice !== undefined && maxPrice !== undefined)
     parts.push(
       sql`(min_price >= ${minPrice} or max_price <= ${maxPrice}

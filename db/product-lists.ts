@@ -1,6 +1,6 @@
 /**
- * Filtered lists of products. Every statement walks a range of one index and stops after a fixed number of entries, so that a page costs
- * about the same in a shop of any size.
+ * Filtered lists of products. Every statement reads a range of one index and stops after a fixed number of entries, so
+ * a page costs about the same in a shop of any size.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
@@ -9,64 +9,64 @@ import {
   conditionsOf,
   indexedBy,
   isAvailable,
+  orderedJoin,
   type ProductFilter,
   productIdIn,
   productIdOf,
   spreadMax,
-  thenJoin,
 } from './product-filter.ts'
 
 /** `collection`: the order of the collection that the filter names. */
 export type ProductSort = { readonly order: 'newest' | 'title' | 'price'; readonly descending: boolean } | 'collection'
-/** @property isWhole false where further products may match */
-export type FilteredProducts = { readonly ids: string[]; readonly isWhole: boolean }
+/** @property isComplete false if more products may match */
+export type FilteredProducts = { readonly ids: string[]; readonly isComplete: boolean }
 
-/** So many candidates of one condition are read and sorted at first. A collection holds no more. */
-const gatheredFirst = 5_000
-/** Entries that are read along the order of a list. */
-const walkedMax = 20_000
-/** So many candidates are read and sorted where walking found too few: an order may go against a condition. */
-const gatheredMax = 100_000
+/** Limit of candidates that are read and sorted first. A collection has no more products. */
+const sortedFirstMax = 5_000
+/** Limit of index entries that are read in the order of a list. */
+const walkMax = 20_000
+/** Limit of candidates that are read and sorted if walking the index found too few matches. */
+const sortedMax = 100_000
 
 /**
  * Index entries that include every product that matches.
- * @property known conditions of the filter that its entries meet
- * @property rows selects its entries, at most so many, with the columns of `product_documents` that conditions need
- * @property bare selects the same entries without these columns, where that is cheaper
- * @property end the random end of the product's id, of an entry `c`
+ * @property satisfied filter conditions that every entry meets
+ * @property rows selects at most `most` entries with the filter columns
+ * @property keys selects the same entries without these columns, if that is cheaper
+ * @property idSuffix SQL for the suffix of the product id of an entry `c`
  */
 type Source = {
-  readonly known: readonly (keyof ProductFilter)[]
+  readonly satisfied: readonly (keyof ProductFilter)[]
   readonly rows: (most: number) => SQL
-  readonly bare?: (most: number) => SQL
-  readonly end: SQL
+  readonly keys?: (most: number) => SQL
+  readonly idSuffix: SQL
 }
 
-/** As price keys begin. */
+/** Digits of the price in a price key. */
 const priceDigits = 15
 const priceKeyFrom = (amount: number) => String(amount).padStart(priceDigits, '0')
-/** Where keys by price begin that are above an amount; undefined beyond every price. */
+/** The first price key above an amount; undefined above the highest price. */
 const priceKeyAbove = (amount: number) => {
   const key = priceKeyFrom(amount + 1)
   return key.length > priceDigits ? undefined : key
 }
-/** As in `newestKeyAt` of the catalog: the keys of what is visible at a moment are below. */
+/** Upper limit of the newest keys of products visible at `now`; see `newestKeyAt` of the catalog. */
 const newestKeyAbove = (now: number) =>
   Math.max(0, now + 1)
     .toString(36)
     .padStart(9, '0')
 
-const endOf = {
+const idSuffixOf = {
   newest: sql.raw('substr(c.newest_key, 11)'),
   price: sql.raw('substr(c.price_key, 17)'),
   title: sql.raw('substr(c.title_key, length(c.title_key) - 25)'),
   id: sql.raw('substr(c.product_id, 6)'),
 }
-const facts = sql.raw('visible_from, vendor, type, available, min_price, max_price, tag_bits')
-const factsOf = sql.raw('f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits')
+const filterColumns = sql.raw('visible_from, vendor, type, available, min_price, max_price, tag_bits')
+const joinedFilterColumns = sql.raw('f.visible_from, f.vendor, f.type, f.available, f.min_price, f.max_price, f.tag_bits')
 
 type Order = 'newest' | 'title' | 'price'
-/** Conditions for which an index has its own sequence of products. That of `available` exists in the order `newest` alone. */
+/** Conditions that have indexes of their own. `available` has one for the order `newest` only. */
 type Facet = 'vendor' | 'type' | 'tag' | 'available'
 
 /** The range of a sort key that can match. By price: of products whose lowest price is within the filter's range. */
@@ -76,21 +76,21 @@ function rangeOf({ now, minPrice, maxPrice }: ProductFilter, order: Order): SQL 
   const below = maxPrice === undefined ? undefined : priceKeyAbove(maxPrice)
   return sql`${minPrice ? sql`and price_key >= ${priceKeyFrom(minPrice)}` : sql.empty()} ${below === undefined ? sql.empty() : sql`and price_key < ${below}`}`
 }
-const knownOf = { newest: ['now'], title: [], price: ['minPrice', 'maxPrice'] } as const
+const satisfiedBy = { newest: ['now'], title: [], price: ['minPrice', 'maxPrice'] } as const
 
-/** Documents of the shop, or those that share the value of a facet, in an order. */
+/** Selects the shop's documents, or those with the filter's value of a facet, in an order. */
 function sortedSource(filter: ProductFilter, order: Order, descending: boolean, facet?: Facet): Source {
   const { shopId, tag, vendor, type, available } = filter
   const key = sql.raw(`${order}_key`)
   const sorted = (most: number) => sql`order by ${key} ${sql.raw(descending ? 'desc' : 'asc')} limit ${most}`
-  const [known, end] = [[...knownOf[order], ...(facet ? [facet] : [])], endOf[order]]
+  const [satisfied, idSuffix] = [[...satisfiedBy[order], ...(facet ? [facet] : [])], idSuffixOf[order]]
   if (facet === 'tag') {
-    const bare = (most: number) => sql`select ${key} from product_tags ${indexedBy(`product_tags_${order}`)}
+    const keys = (most: number) => sql`select ${key} from product_tags ${indexedBy(`product_tags_${order}`)}
       where shop_id = ${shopId} and tag = ${tag} ${rangeOf(filter, order)} ${sorted(most)}`
-    const rows = (most: number) => sql`select c.${key}, ${factsOf} from (${bare(most)}) c
-      ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = ${productIdIn(end)}
+    const rows = (most: number) => sql`select c.${key}, ${joinedFilterColumns} from (${keys(most)}) c
+      ${orderedJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = ${productIdIn(idSuffix)}
       order by c.${key} ${sql.raw(descending ? 'desc' : 'asc')}`
-    return { known, rows, bare, end }
+    return { satisfied, rows, keys, idSuffix }
   }
   const shares = {
     vendor: sql`and vendor = ${vendor}`,
@@ -98,9 +98,9 @@ function sortedSource(filter: ProductFilter, order: Order, descending: boolean, 
     available: sql`and ${isAvailable(available === true)}`,
   }
   const index = ['product_documents', facet, facet && order === 'newest' ? undefined : order].filter((part) => part !== undefined).join('_')
-  const rows = (most: number) => sql`select ${key}, ${facts} from product_documents ${indexedBy(index)}
+  const rows = (most: number) => sql`select ${key}, ${filterColumns} from product_documents ${indexedBy(index)}
     where shop_id = ${shopId} ${facet ? shares[facet] : sql.empty()} ${rangeOf(filter, order)} ${sorted(most)}`
-  return { known, rows, end }
+  return { satisfied, rows, idSuffix }
 }
 
 const collectionRows = ({ collectionId, now }: ProductFilter, most: number) =>
@@ -109,17 +109,17 @@ const collectionRows = ({ collectionId, now }: ProductFilter, most: number) =>
 
 function collectionSource(filter: ProductFilter): Source {
   return {
-    known: ['now', 'collectionId'],
-    rows: (most) => sql`select m.product_id, ${factsOf} from (${collectionRows(filter, most)}) m
-      ${thenJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = m.product_id`,
-    bare: (most) => collectionRows(filter, most),
-    end: endOf.id,
+    satisfied: ['now', 'collectionId'],
+    rows: (most) => sql`select m.product_id, ${joinedFilterColumns} from (${collectionRows(filter, most)}) m
+      ${orderedJoin} product_documents f ${indexedBy('product_documents_facts')} on f.product_id = m.product_id`,
+    keys: (most) => collectionRows(filter, most),
+    idSuffix: idSuffixOf.id,
   }
 }
 
 /**
- * Documents whose lowest price is below `minPrice` and whose highest is not. For each spread only a part of the index can hold them:
- * their highest price is less than the spread above `minPrice`.
+ * Selects documents whose lowest price is below `minPrice` and whose highest is not. For each `spread` only a range of
+ * the index can contain them: their highest price is less than 10^spread above `minPrice`.
  */
 function enclosingSource({ shopId, minPrice = 0 }: ProductFilter): Source {
   const spreads = sql.join(
@@ -127,22 +127,22 @@ function enclosingSource({ shopId, minPrice = 0 }: ProductFilter): Source {
     sql` union all `,
   )
   return {
-    known: ['minPrice'],
+    satisfied: ['minPrice'],
     rows: (most) => {
       const of = sql`product_documents ${indexedBy('product_documents_spread')}`
       const encloses = sql`shop_id = ${shopId} and spread = s.digits and spread > 0 and max_price >= ${minPrice} and max_price < s.below
         and min_price < ${minPrice}`
       // A bounded subquery for each spread: PostgreSQL would read the whole table for all of them at once.
       return engine === 'sqlite'
-        ? sql`select newest_key, ${facts} from (${spreads}) s cross join ${of} on ${encloses} limit ${most}`
-        : sql`select d.* from (${spreads}) s cross join lateral (select newest_key, ${facts} from ${of} where ${encloses} order by max_price limit ${most}) d
-          limit ${most}`
+        ? sql`select newest_key, ${filterColumns} from (${spreads}) s cross join ${of} on ${encloses} limit ${most}`
+        : sql`select d.* from (${spreads}) s cross join lateral (select newest_key, ${filterColumns} from ${of}
+            where ${encloses} order by max_price limit ${most}) d limit ${most}`
     },
-    end: endOf.newest,
+    idSuffix: idSuffixOf.newest,
   }
 }
 
-/** Sets of index entries that include all matches: one set for each condition of a filter that leads to them. */
+/** Returns sets of index entries that include all matches: one set for each condition that has an index. */
 function sourcesOf(filter: ProductFilter): Source[][] {
   const sources = facetsOf(filter, 'newest').map((facet) => [sortedSource(filter, 'newest', true, facet)])
   if (filter.collectionId !== undefined) sources.push([collectionSource(filter)])
@@ -162,10 +162,10 @@ function pricedSources(filter: ProductFilter, descending: boolean, facet?: Facet
   return descending ? [within, enclosingSource(filter)] : [enclosingSource(filter), within]
 }
 
-/** An entry whose columns come from another index costs as much as so many others. */
+/** Cost of an entry whose filter columns are read from another index, relative to other entries. */
 const lookupCost = 4
 
-/** The one of these that costs least, of those with at most so many entries. */
+/** Returns the cheapest source among those with at most `most` entries. */
 async function smallestOf(
   read: Pick<Reader, 'rows'>,
   sources: readonly (readonly Source[])[],
@@ -173,20 +173,20 @@ async function smallestOf(
 ): Promise<readonly Source[] | undefined> {
   if (sources.length === 0) return undefined
   const counts = sources.map((parts, at) => {
-    const sums = parts.map(({ rows, bare = rows }) => sql`(select count(*) from (${bare(most + 1)}) n)`)
+    const sums = parts.map(({ rows, keys = rows }) => sql`(select count(*) from (${keys(most + 1)}) n)`)
     return sql`select ${sql.raw(String(at))} as at, ${sql.join(sums, sql` + `)} as n`
   })
   const rows = await read.rows<{ at: number; n: number | string }>(sql.join(counts, sql` union all `))
-  const cost = ({ at, n }: (typeof rows)[number]) => Number(n) * (sources[Number(at)]?.some(({ bare }) => bare) ? lookupCost : 1)
+  const cost = ({ at, n }: (typeof rows)[number]) => Number(n) * (sources[Number(at)]?.some(({ keys }) => keys) ? lookupCost : 1)
   const [first] = rows.filter(({ n }) => Number(n) <= most).sort((a, b) => cost(a) - cost(b))
   return first && sources[Number(first.at)]
 }
 
-const titleKey = (end: SQL) =>
-  sql`(select title_key from product_documents f ${indexedBy('product_documents_facts')} where f.product_id = ${productIdIn(end)})`
+const titleKey = (idSuffix: SQL) =>
+  sql`(select title_key from product_documents f ${indexedBy('product_documents_facts')} where f.product_id = ${productIdIn(idSuffix)})`
 
-/** Reads all entries of a source and sorts those that match. */
-async function gathered(
+/** Reads at most `most` entries of each source and sorts the matches. */
+async function sortMatches(
   read: Pick<Reader, 'rows'>,
   filter: ProductFilter,
   parts: readonly Source[],
@@ -195,33 +195,34 @@ async function gathered(
 ): Promise<string[]> {
   const order = sort === 'collection' ? sort : sort.order
   const matches = parts.map(
-    ({ known, rows, end }) => sql`select ${end} as id_end, visible_from, min_price
-      from (${rows(most)}) c where ${conditionsOf(filter, productIdIn(end), known)}`,
+    ({ satisfied, rows, idSuffix }) => sql`select ${idSuffix} as id_suffix, visible_from, min_price
+      from (${rows(most)}) c where ${conditionsOf(filter, productIdIn(idSuffix), satisfied)}`,
   )
   const direction = sql.raw(sort !== 'collection' && sort.descending ? 'desc' : 'asc')
   const keys = {
-    collection: sql`(select position from collection_products m where m.collection_id = ${filter.collectionId} and m.product_id = ${productIdIn(sql`id_end`)})`,
-    newest: sql`visible_from ${direction}, id_end ${direction}`,
-    price: sql`min_price ${direction}, id_end ${direction}`,
-    title: sql`${titleKey(sql`id_end`)} ${direction}`,
+    collection: sql`(select position from collection_products m where m.collection_id = ${filter.collectionId} and m.product_id = ${productIdIn(sql`id_suffix`)})`,
+    newest: sql`visible_from ${direction}, id_suffix ${direction}`,
+    price: sql`min_price ${direction}, id_suffix ${direction}`,
+    title: sql`${titleKey(sql`id_suffix`)} ${direction}`,
   }
-  const rows = await read.rows<{ id_end: string }>(
-    sql`select id_end from (${sql.join(matches, sql` union all `)}) found order by ${keys[order]} limit ${limit}`,
+  const rows = await read.rows<{ id_suffix: string }>(
+    sql`select id_suffix from (${sql.join(matches, sql` union all `)}) found order by ${keys[order]} limit ${limit}`,
   )
-  return rows.map(({ id_end }) => productIdOf(id_end))
+  return rows.map(({ id_suffix }) => productIdOf(id_suffix))
 }
 
-/** The first matches along the order of a list, from so many entries of an index. */
-async function walked(read: Pick<Reader, 'rows'>, filter: ProductFilter, source: Source, limit: number): Promise<string[]> {
-  const { known, rows, end } = source
-  const found = await read.rows<{ id_end: string }>(
-    sql`select ${end} as id_end from (${rows(walkedMax)}) c where ${conditionsOf(filter, productIdIn(end), known)} limit ${limit}`,
+/** Returns the first matches in the order of an index. Reads at most `walkMax` entries. */
+async function walkIndex(read: Pick<Reader, 'rows'>, filter: ProductFilter, source: Source, limit: number): Promise<string[]> {
+  const { satisfied, rows, idSuffix } = source
+  const found = await read.rows<{ id_suffix: string }>(
+    sql`select ${idSuffix} as id_suffix from (${rows(walkMax)}) c where ${conditionsOf(filter, productIdIn(idSuffix), satisfied)} limit ${limit}`,
   )
-  return found.map(({ id_end }) => productIdOf(id_end))
+  return found.map(({ id_suffix }) => productIdOf(id_suffix))
 }
 
 /**
- * The index entries to read for an order, in that order: of the smallest facet, which is read whole, or of the first facet.
+ * Returns the index entries to read for an order, sorted: those of the smallest facet if it has at most `walkMax`,
+ * otherwise those of the first.
  * @returns one or two sources
  */
 async function walkOf(
@@ -232,7 +233,7 @@ async function walkOf(
   const of = (facet?: Facet) =>
     order === 'price' ? pricedSources(filter, descending, facet) : [sortedSource(filter, order, descending, facet)]
   const walks = facetsOf(filter, order).map(of)
-  return (walks.length > 1 ? await smallestOf(read, walks, walkedMax) : undefined) ?? walks[0] ?? of()
+  return (walks.length > 1 ? await smallestOf(read, walks, walkMax) : undefined) ?? walks[0] ?? of()
 }
 
 async function hasMoreThan(read: Pick<Reader, 'rows'>, { rows }: Source, most: number): Promise<boolean> {
@@ -243,8 +244,8 @@ async function hasMoreThan(read: Pick<Reader, 'rows'>, { rows }: Source, most: n
 const filterNames = ['tag', 'collectionId', 'vendor', 'type', 'available', 'minPrice', 'maxPrice'] as const
 
 /**
- * The first products that meet a filter, in the order of a list.
- * @param limit at most so many; where there are as many, more may match
+ * Returns the first products that meet a filter, in the order of a list.
+ * @param limit maximum number of ids; if as many are returned, more may match
  */
 export async function filteredProducts(
   read: Pick<Reader, 'rows'>,
@@ -252,32 +253,32 @@ export async function filteredProducts(
   sort: ProductSort,
   limit: number,
 ): Promise<FilteredProducts> {
-  const isWhole = true
+  const isComplete = true
   const [name, second] = filterNames.filter((one) => filter[one] !== undefined)
   const isOnly = (wanted: (typeof filterNames)[number]) => name === wanted && second === undefined
   if (sort === 'collection' && isOnly('collectionId')) {
     const rows = await read.rows<{ product_id: string }>(collectionRows(filter, limit))
-    return { ids: rows.map(({ product_id }) => product_id), isWhole }
+    return { ids: rows.map(({ product_id }) => product_id), isComplete }
   }
   if (sort !== 'collection' && sort.order === 'newest' && isOnly('tag')) {
-    const { bare, rows } = sortedSource(filter, 'newest', true, 'tag')
-    const found = await read.rows<{ newest_key: string }>((bare ?? rows)(limit))
-    return { ids: found.map(({ newest_key }) => productIdOf(newest_key.slice(10))), isWhole }
+    const { keys, rows } = sortedSource(filter, 'newest', true, 'tag')
+    const found = await read.rows<{ newest_key: string }>((keys ?? rows)(limit))
+    return { ids: found.map(({ newest_key }) => productIdOf(newest_key.slice(10))), isComplete }
   }
   // Of one facet alone every visible entry matches.
   const only = sort === 'collection' ? undefined : facetsOf(filter, sort.order).find(isOnly)
   if (sort !== 'collection' && only) {
-    const ids = await walked(read, filter, sortedSource(filter, sort.order, sort.descending, only), limit)
-    if (ids.length >= limit || sort.order === 'newest') return { ids, isWhole }
+    const ids = await walkIndex(read, filter, sortedSource(filter, sort.order, sort.descending, only), limit)
+    if (ids.length >= limit || sort.order === 'newest') return { ids, isComplete }
   }
   const sources = sourcesOf(filter)
-  const few = await smallestOf(read, sources, gatheredFirst)
-  if (few) return { ids: await gathered(read, filter, few, sort, { most: gatheredFirst, limit }), isWhole }
+  const few = await smallestOf(read, sources, sortedFirstMax)
+  if (few) return { ids: await sortMatches(read, filter, few, sort, { most: sortedFirstMax, limit }), isComplete }
   const found = sort === 'collection' ? undefined : await alongOrder(read, filter, sort, limit)
-  if (found?.isWhole) return found
-  const more = await smallestOf(read, sources, gatheredMax)
-  if (more) return { ids: await gathered(read, filter, more, sort, { most: gatheredMax, limit }), isWhole }
-  return found ?? { ids: [], isWhole: false }
+  if (found?.isComplete) return found
+  const more = await smallestOf(read, sources, sortedMax)
+  if (more) return { ids: await sortMatches(read, filter, more, sort, { most: sortedMax, limit }), isComplete }
+  return found ?? { ids: [], isComplete: false }
 }
 
 async function alongOrder(
@@ -289,23 +290,22 @@ async function alongOrder(
   const ids: string[] = []
   for (const part of await walkOf(read, filter, sort)) {
     const left = limit - ids.length
-    // The enclosing products come in no order.
-    const isSorted = sort.order !== 'price' || part.end === endOf.price
+    // `enclosingSource` is not sorted.
+    const isSorted = sort.order !== 'price' || part.idSuffix === idSuffixOf.price
     const found = isSorted
-      ? await walked(read, filter, part, left)
-      : await gathered(read, filter, [part], sort, { most: gatheredMax, limit: left })
+      ? await walkIndex(read, filter, part, left)
+      : await sortMatches(read, filter, [part], sort, { most: sortedMax, limit: left })
     ids.push(...found)
-    if (ids.length >= limit) return { ids, isWhole: true }
-    if (await hasMoreThan(read, part, isSorted ? walkedMax : gatheredMax)) return { ids, isWhole: false }
+    if (ids.length >= limit) return { ids, isComplete: true }
+    if (await hasMoreThan(read, part, isSorted ? walkMax : sortedMax)) return { ids, isComplete: false }
   }
-  return { ids, isWhole: true }
+  return { ids, isComplete: true }
 }
 
 /**
- * All products that meet a filter, where one of its conditions has few candidates.
- * @returns undefined where each has more than `most`
+ * Returns all products that meet a filter if one of its conditions has at most `most` candidates; otherwise undefined.
  */
 export async function fewProducts(read: Pick<Reader, 'rows'>, filter: ProductFilter, most: number): Promise<string[] | undefined> {
   const few = await smallestOf(read, sourcesOf(filter), most)
-  return few && gathered(read, filter, few, { order: 'newest', descending: true }, { most, limit: 2 * most })
+  return few && sortMatches(read, filter, few, { order: 'newest', descending: true }, { most, limit: 2 * most })
 }

@@ -18,8 +18,8 @@ export type SearchQuery = ProductFilter & {
   readonly limit: number
 }
 
-/** @property isWhole false where products may be missing: because the index is still being filled, or too many hold the words to look at each */
-export type FoundProducts = { readonly ids: string[]; readonly isWhole: boolean }
+/** @property isComplete false if the index is being filled or too many products hold the words */
+export type FoundProducts = { readonly ids: string[]; readonly isComplete: boolean }
 
 export interface ProductSearch {
   /** Makes the product findable; it must not be indexed yet. */

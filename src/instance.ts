@@ -101,7 +101,7 @@ export async function openInstance({
   const { migrated, backup, warnings } = opened
   if (opened.folded)
     log.warn('database.disk_full', {
-      advice: 'there was no room to open the database, and so its log was moved into the file: make room',
+      advice: 'the disk was full: the log was checkpointed into the database file. Free disk space',
     })
   // Before the first write: what a crash left unshipped must not be written over before it is shipped.
   if (as === 'server' && config.shipLogSeconds !== undefined) opened.db.file?.holdLog()

@@ -84,7 +84,7 @@ export function openPool(servers: Servers, max: number, given: Partial<Timeouts>
     default_transaction_isolation: 'read committed',
     // Starting workers takes longer than any statement that somebody waits for here, and takes the processors of others.
     max_parallel_workers_per_gather: 0,
-    // Compiling a statement takes a second, and no statement that somebody waits for runs as long.
+    // JIT compilation takes up to a second, longer than any statement of a request.
     jit: 'off',
   }
   const setForSession = Object.entries(ofSession).map(([name, value]) => `set_config('${name}', '${value}', false)`)

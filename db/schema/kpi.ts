@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { index, int, money, primaryKey, table, text, word } from '../columns.ts'
 
 /**
- * What is counted for the operator's dashboards: people, shops, orders and products by count, money in US cents. UNPRICED are the movements
- * of money that have no worth in dollars yet. MERCHANT_ and PRODUCT_ are what partners brought, by shop and by product. Figures of orders and money
- * are of shops in live mode; the same with TEST_ before them are of shops in test mode. Those of a shop are for its own people, in its own money (minor units): nothing is appended of them when it sells, since a fold finds
- * what they are by the facts of the deltas that it takes away.
+ * Figures of the operator's dashboards: people, shops, orders and products as counts, money in US cents. UNPRICED are
+ * movements of money without a value in dollars yet. MERCHANT_ and PRODUCT_ count affiliate sales, by shop and by
+ * product. Figures of orders and money without TEST_ count live shops. SHOP_ figures are in the shop's currency (minor
+ * units) and are computed when deltas are folded.
  */
 export const kpiWords = [
   'USERS',

@@ -30,7 +30,7 @@ export const mails = table(
     updatedAt: instant('updated_at').notNull(),
     /** Hash of the address that it goes to, for its quota. */
     recipient: text('recipient'),
-    /** Hash of the network address that asked for it without being somebody of the shop; null of other mails. */
+    /** Hash of the client address that caused the mail, if it is not the shop's staff; otherwise null. */
     cause: text('cause'),
     /** When it counted towards the quotas: at its first attempt. */
     countedAt: instant('counted_at'),

@@ -1,4 +1,4 @@
-/** Notes where a life of the log ended, and tells whether anything was written to the database file since. */
+/** Records where the log ended before it restarted, and detects later writes to the database file. */
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { isSameEnd, type LogEnd } from './log-spool.ts'
 
@@ -9,7 +9,7 @@ const tickMs = 20
 type LifeEnd = LogEnd & { readonly mark: string }
 const lifeFileOf = (file: string): string => `${file}-life`
 
-/** Notes that the log ended there, and that all of it is in the file. Nobody may write meanwhile. */
+/** Records that the log ended there and is wholly in the file. No other connection may write meanwhile. */
 export function noteLifeEnd(file: string, end: LogEnd): void {
   const mark = freshMarkOf(file)
   if (mark === undefined) return
@@ -36,7 +36,7 @@ export function markOf(file: string): string {
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
 
-/** A mark that the file does not bear after any later write; undefined where the file system tells times too coarsely. */
+/** Returns a mark that every later write changes; undefined if the file system has no sub-second times. */
 export function freshMarkOf(file: string): string | undefined {
   if (!isTimeExact(file)) return undefined
   setBackTime(file)
@@ -44,8 +44,8 @@ export function freshMarkOf(file: string): string | undefined {
 }
 
 /**
- * Makes the time of a file older than that of any later write: two writes within one tick of the system bear the same time. Done by name, since
- * opening and closing the file would drop SQLite's locks.
+ * Sets the file's modification time back, because two writes within one clock tick have the same time. By path: closing
+ * another descriptor of the file would drop SQLite's locks.
  */
 function setBackTime(file: string): void {
   const { atimeMs, mtimeMs } = statSync(file)
@@ -57,5 +57,5 @@ function setBackTime(file: string): void {
   }
 }
 
-/** Whether the file system tells times exactly enough: of one that tells whole seconds, two writes may bear the same. */
+/** Whether the file system stores fractions of a second. */
 const isTimeExact = (file: string): boolean => statSync(file, { bigint: true }).mtimeNs % 1_000_000_000n !== 0n

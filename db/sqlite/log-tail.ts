@@ -1,4 +1,4 @@
-/** Follows the write-ahead log of a database that is in use, and sees that nothing of it is written over before it has been read. */
+/** Follows the write-ahead log of a database in use. Nothing of the log is overwritten before it has been read. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { engineErrorCode, LogBroken, type LogHeader, type LogKept, type LogLengths, type LogRange } from '../engine.ts'
 import { follows, isSame } from './log.ts'
@@ -35,12 +35,12 @@ const looksMax = 5
 const [unsettledMax, unsettledMs] = [100, 5]
 
 /**
- * A reader of the log of `file`, beside whoever writes to it. SQLite may write over a frame only when it is in the file and nobody reads
- * from the log; so there is always a read transaction that began no later than what is on the disk elsewhere ends, and the next one is begun before
- * the last one ends. The log is opened as a plain file: SQLite's locks are on the database and its `-shm`, never on the log.
+ * Reads the write-ahead log of `file` while other connections write. SQLite overwrites a frame only once it is in the
+ * database file and no read transaction needs it, so one read transaction is always open. A new one begins before the
+ * old one ends. The log is opened as a plain file: SQLite's locks are on the database and its `-shm`, never on the log.
  *
- * What is read waits in `queue` until it is kept elsewhere: a short range in memory, a long one in the spool. Before the log begins anew, all of it is in
- * the spool, so that a crash loses nothing.
+ * Ranges wait in `queue` until they are shipped: short ones in memory, long ones in the spool. Before the log restarts,
+ * all are in the spool, so a crash loses nothing.
  */
 export function openTail(
   file: string,
@@ -59,16 +59,16 @@ export function openTail(
   const checkpointer = connect(file, false)
   const spool = openSpool(file)
   const queue: Segment[] = []
-  /** The first of the queue was asked for: it stays the same until it is kept elsewhere. */
+  /** Whether the first range of the queue was handed out. It must not change until it is shipped. */
   let isAsked = false
   /** The log could not begin anew since another connection reads from it. */
   let isHeldByOthers = false
-  /** Up to there the present read transaction sees. */
+  /** The end of the log that the open read transaction sees. */
   let pinned: { header: LogHeader | undefined; frames: number } = { header: undefined, frames: 0 }
   pin(held)
-  /** Up to there the log was read. */
+  /** The end of the part that was read. */
   let position = beginning()
-  /** Where the last range of the queue ends, or else what is kept elsewhere: at `position`, or at the end of the life before. */
+  /** The end of the last range in the queue or, if it is empty, of the last shipped range. */
   let lastEnd = endAt(position)
 
   function beginning(): Position {
@@ -108,8 +108,8 @@ export function openTail(
     if (!header) return undefined
     const known = position.header
     if (known && isSameLog(header, known)) return rangeTo(position, header, now.frames)
-    // Its last frames were read before it could begin anew: that is what the read transaction was for. Where a process was killed in its first transaction of
-    // a new life, SQLite draws new salts; nothing is missing as long as nothing was moved into the file since.
+    // The log restarted after its last frames were read. After a crash in the first transaction of a restarted log,
+    // SQLite picks new salts. Nothing is missing if the database file has not changed since.
     if (known && !follows(header, known) && markOfLife(file, lastEnd) !== markOf(file))
       throw new LogBroken('the log began anew more than once')
     return rangeTo({ header, frame: 0, sum: header.sum }, header, now.frames)
@@ -129,10 +129,11 @@ export function openTail(
   }
 
   /**
-   * A new read transaction before the last one ends; where none can be had, the last one goes on. So it does
-   * - until all that it sees was read and would survive a crash;
-   * - until some of the present life of the log would: the file stays as it was when the life before ended, which a start after a crash looks for;
-   * - where all of the log is in the file: a new one would read from the file alone, so that the next write might begin the log anew.
+   * Replaces the open read transaction by a newer one, which begins first. Keeps the old one
+   * - if the new one cannot begin because of a lock;
+   * - until all that it sees is shipped or in the spool;
+   * - until a part of the restarted log was read: a start after a crash looks for the file as it was at the restart;
+   * - if the whole log is in the file: a new one would let the next write restart the log.
    */
   function renew(): void {
     const now = look()
@@ -234,7 +235,7 @@ export function openTail(
       isHeldByOthers = !isMoved
       if (!isMoved) return
       repin()
-      // Until something of the next life would survive a crash, that read transaction keeps everybody from writing to the file.
+      // This read transaction blocks checkpoints until the first range of the restarted log is durable.
       if (lastEnd) noteLifeEnd(file, lastEnd)
     } finally {
       locker.run('ROLLBACK')
@@ -253,9 +254,9 @@ export function openTail(
   }
 
   /**
-   * Goes on where what is kept ends, if nothing can be missing in between: the log is in the same life, and what is kept is in it; or the file is as
-   * it was when all of that was in it, so that the log holds what came later. That is read while nobody writes: a log that is in the file by now
-   * could begin anew with the next write.
+   * Continues after what was shipped or spooled, if nothing can be missing in between: the log has not restarted and
+   * contains it, or the database file has not changed since it contained all of it, so the log holds what came later.
+   * Reads under the write lock: a log that is wholly in the file could restart with the next write.
    */
   function goOn(given: LogKept): boolean {
     const waiting = spool.load(endAt(given))
@@ -330,7 +331,7 @@ export function openTail(
     },
     read,
     /**
-     * The first range that is not kept elsewhere, the same until it is; undefined where there is none.
+     * Returns the first range that is not shipped, the same until it is; undefined if there is none.
      * @throws LogBroken
      */
     next(): LogRange | undefined {
@@ -338,11 +339,11 @@ export function openTail(
       isAsked = queue.length > 0
       return queue[0]?.range
     },
-    /** The frames of that range, packed in pieces. */
+    /** The frames of that range as compressed pieces, in order. */
     *pieces(): Generator<Uint8Array> {
       for (const piece of queue[0]?.pieces ?? []) yield piece()
     },
-    /** What `next` gave is kept elsewhere: it need not be kept here any longer. */
+    /** Marks the range that `next` returned as shipped. */
     kept(): void {
       const done = queue.shift()
       if (!done) throw new Error('what was not read is not kept')
@@ -351,7 +352,7 @@ export function openTail(
       renew()
       fold()
     },
-    /** Moves a long log into the file, and tells the lengths. @throws LogBroken */
+    /** Checkpoints a long log so that it restarts, and returns the lengths. @throws LogBroken */
     tend(): LogLengths {
       fold()
       return {
@@ -360,7 +361,7 @@ export function openTail(
         isHeldByOthers,
       }
     },
-    /** Gives up all that is not kept elsewhere, and has the log leave the disk. */
+    /** Discards what is not shipped, then checkpoints and truncates the log. */
     letGo(): void {
       queue.length = 0
       spool.clear()

@@ -39,15 +39,15 @@ export const sqliteSearch: ProductSearch = {
     const known = await knownOf(read, query.shopId, last)
     const match = [...whole.map((word) => `"${prefix}${word}"`), begunBy(prefix, last, known)].join(' AND ')
     const found = sql`product_words w where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576`
-    const isWhole = known !== 'SOME'
+    const isComplete = known !== 'SOME'
     const { among, limit } = query
-    if (among?.length === 0) return { ids: [], isWhole }
+    if (among?.length === 0) return { ids: [], isComplete }
     if (!isFiltered(query)) {
       const rows = await read.rows<{ id: string }>(
         sql`select r.product_id as id from (select w.rowid as rank from ${found} order by w.rowid desc limit ${limit}) w
             cross join product_ranks r on r.rank = w.rank`,
       )
-      return { ids: rows.map(({ id }) => id), isWhole }
+      return { ids: rows.map(({ id }) => id), isComplete }
     }
     const most = among ? amongMatchesMax : filteredMax
     const meets = among ? sql`w.rank in (select rank from product_ranks where product_id in ${[...among]})` : filterOfFound(query)
@@ -56,9 +56,9 @@ export const sqliteSearch: ProductSearch = {
           cross join product_ranks f on f.rank = w.rank where ${meets} limit ${limit}`,
     )
     const ids = rows.map(({ id }) => id)
-    if (ids.length >= limit || !isWhole) return { ids, isWhole }
+    if (ids.length >= limit || !isComplete) return { ids, isComplete }
     const beyond = await read.rows(sql`select 1 as one from ${found} order by w.rowid desc limit 1 offset ${most}`)
-    return { ids, isWhole: beyond.length === 0 }
+    return { ids, isComplete: beyond.length === 0 }
   },
 }
 

@@ -1,4 +1,4 @@
-/** Nodes of chains: what they look like from here, and how they fail. `clients/chain/reader.ts` asks them. Hex is in lower case, with 0x. */
+/** Types of chain nodes and their failures; see `clients/chain/reader.ts`. Hex is in lower case, with 0x. */
 import type { Pace } from '../lib/pace.ts'
 
 /** A block, as far as we look at it. */
@@ -34,7 +34,7 @@ export type LogFilter = {
 
 export type Block = number | 'latest' | 'finalized'
 
-export type Question = {
+export type NodeQuery = {
   /** Blocks of which the headers are asked. */
   readonly blocks: readonly Block[]
   readonly logs?: LogFilter
@@ -66,7 +66,7 @@ export type ChainNode = {
    * asked for before and after the logs, and are the same.
    * @throws NodeError for every failure there is
    */
-  ask(question: Question, pace: Pick<Pace, 'enter'>): Promise<NodeAnswer>
+  ask(query: NodeQuery, pace: Pick<Pace, 'enter'>): Promise<NodeAnswer>
 }
 
 export type NodeFailure =
@@ -79,7 +79,7 @@ export type NodeFailure =
   /** No answer, or one that is not what was asked for. */
   | 'FAULT'
 
-/** A node did not give what was asked for. The message says why. It never holds a part of the node's URL but its host. */
+/** The failure of a node. The message says why. It contains no part of the node's URL except the host. */
 export class NodeError extends Error {
   override readonly name = 'NodeError'
   constructor(

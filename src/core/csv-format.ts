@@ -1,4 +1,4 @@
-/** Tells by its beginning what kind of file was sent instead of CSV, and which character separates its cells. */
+/** Detects the CSV delimiter from the first bytes, and names files of other formats. */
 import { AppError } from './errors.ts'
 
 /** How much of a file is looked at. */
@@ -109,7 +109,7 @@ function isProse(text: string): boolean {
 const delimiters = [',', ';', '\t'] as const
 const recordsLookedAt = 50
 
-/** The delimiter with which most records have as many cells as the header; of several, the one that gives it the most. */
+/** Returns the delimiter with which most records have as many cells as the header; among equals, the most cells. */
 function delimiterOf(text: string): string {
   let best = { delimiter: ',', fits: -1, cells: 1 }
   for (const delimiter of delimiters) {
@@ -120,7 +120,7 @@ function delimiterOf(text: string): string {
   return best.delimiter
 }
 
-/** How many cells each of the first records has; blank ones are left out, and so is one that is cut off, unless it is the only one. */
+/** Counts the cells of the first records. Skips blank records, and a truncated one unless it is the only one. */
 function cellCounts(text: string, delimiter: string): number[] {
   const counts: number[] = []
   let cells = 1

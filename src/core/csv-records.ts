@@ -9,7 +9,9 @@ export type CsvSource = () => AsyncIterable<Uint8Array>
 export type Rest = () => Promise<unknown>
 const turn: Rest = () => new Promise((resolve) => setImmediate(resolve))
 
-/** One record and its row in the table, as spreadsheets count: the header is row 1 when nothing stands above it, and a blank line is a row. */
+/**
+ * One record and its row number as spreadsheets count it: the first row of the file is row 1, and blank lines count.
+ */
 export type CsvRecord = { readonly row: number; readonly cells: readonly string[] }
 
 const recordMaxBytes = 1024 * 1024
@@ -20,7 +22,8 @@ const quote = 34
 const invalid = (message: string) => new AppError('INVALID', message)
 
 /**
- * Reads a file's records in small batches, in order, without keeping any. Cells are separated by commas, semicolons or tabs. Blank lines are left out.
+ * Reads a file's records in small batches, in order, without keeping any. Cells are separated by commas, semicolons or
+ * tabs. Blank lines are skipped.
  * @throws AppError INVALID, naming the kind of file that was sent instead, or the row where the file is not UTF-8 CSV
  */
 export async function* readRecords(
@@ -200,7 +203,10 @@ class ByteGuard {
     for (let at = line.indexOf(quote); at >= 0; at = line.indexOf(quote, at + 1)) this.isQuoted = !this.isQuoted
   }
 
-  /** Where the line with the fault starts. No multi-byte character contains a line feed, so the slice can be tried again line by line. */
+  /**
+   * Returns where the line with the fault starts. No multi-byte character contains a line feed, so the slice can be
+   * tried again line by line.
+   */
   private malformedLine(slice: Uint8Array): number {
     const decoder = new TextDecoder('utf-8', { fatal: true })
     decoder.decode(this.tail, { stream: true })

@@ -33,7 +33,7 @@ export type OutgoingFailure =
   | 'redirect'
   | 'answer too large'
 
-/** An outgoing call failed. The message is safe to show to the caller who chose the address; the cause is for the log. */
+/** An outgoing call failed. The message may be shown to the caller who chose the address; the cause is for the log. */
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError'
   constructor(

@@ -6,7 +6,7 @@ export type Expected = '*' | readonly string[]
 /** The strong `ETag` of a record, which is that of its version: management writes raise it, sales and stock do not. */
 export const etagOfVersion = (version: number): string => `"v${version}"`
 
-const stale = () => new AppError('PRECONDITION_FAILED', 'if-match (header): the record has another version now: read it again')
+const stale = () => new AppError('PRECONDITION_FAILED', 'if-match (header): the record has changed; read it again')
 
 /**
  * Asked inside the write, once the record is known to be there and before anything else is refused.

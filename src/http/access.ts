@@ -10,7 +10,7 @@ import { actorOf } from './actor.ts'
 import { type InRoom, keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
-import { isNarrowRole, withoutRoleFields } from './role-fields.ts'
+import { hidesSecrets, omitSecrets } from './role-fields.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
 import { assertQuery, assertShape, normalizeParams } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
@@ -61,8 +61,9 @@ const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `T
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
  * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores
- * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused. `takesNoTurn` is for files,
- * pages of the program, probes and responses that are streamed: see public-reads.ts.
+ * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused.
+ * `takesNoTurn`: files, program pages, health checks and streams bypass the read queue and the response limit (1 MB for
+ * public reads); see public-reads.ts.
  */
 export const access = (
   deps: Pick<
@@ -231,12 +232,15 @@ export const access = (
     },
   })
 
-  /** Leaves out what the caller's role does not see; see role-fields.ts. A returned value would lose the version, which no schema has. */
+  /**
+   * Removes fields that the caller's role must not see (role-fields.ts). Assigns `context.response`, because a returned
+   * value would drop the version.
+   */
   function hideRoleFields(context: { request: Request; route: string; response: unknown }): void {
     const { request, route, response } = context
-    if (response instanceof Response || !isNarrowRole(callers.get(request)?.principal)) return
+    if (response instanceof Response || !hidesSecrets(callers.get(request)?.principal)) return
     const fields = routeTable.get(request.method, route)?.roleFields()
-    if (fields) context.response = withoutRoleFields(response, fields)
+    if (fields) context.response = omitSecrets(response, fields)
   }
 
   /**

@@ -34,7 +34,7 @@ type Entry = { readonly sender: string; readonly drop: () => void; bytes: number
 /**
  * @param bytesMax how much is held of bodies that are not whole
  * @param asideMax how much may be set aside besides
- * @param ofOneMax how much is held of one sender
+ * @param ofOneMax limit for one sender, in bytes
  */
 export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb, ofOneMax = bytesMax): BodyRoom {
   /** The oldest first. */

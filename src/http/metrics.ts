@@ -63,17 +63,17 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
   slots.set('OTHER', others)
   let inFlight = 0
   let seen = 0
-  let asked = 0
+  let startedCount = 0
 
   return {
     started(): void {
       inFlight++
-      asked++
+      startedCount++
       seen++
     },
     /**
      * Where requests of a method and a route are counted.
-     * @param route as it was declared, never as it was asked for; undefined: none answers
+     * @param route as it was declared, never as it was requested; undefined: none answers
      */
     of(method: string, route: string = noRoute): RouteCounts {
       const known = slots.get(method)
@@ -99,11 +99,11 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
       }
     },
     inFlight: () => inFlight,
-    /** Goes up with every request that begins. */
-    asked: () => asked,
-    /** Goes up with every request that begins or is answered. */
+    /** The number of requests that started. */
+    startedCount: () => startedCount,
+    /** A counter that each start and each end of a request increases. */
     seen: () => seen,
-    /** Lines in Prometheus' text format: of routes that were asked for. */
+    /** Lines in Prometheus' text format: of the routes that were requested. */
     lines(): string[] {
       const all = [...slots.values()].flatMap((ofMethod) => [...ofMethod.values()]).filter(({ statuses }) => statuses.length > 0)
       return [

@@ -122,7 +122,7 @@ export function httpParts({ db, clock, config, shared, breakers, countryOf }: Gi
     readTurns: createShares({
       now: () => performance.now(),
       sleep: (ms) => (ms > 0 ? sleep(ms) : turn()),
-      seen: requestCounts.asked,
+      seen: requestCounts.startedCount,
       ...(db.file ? readsOfFile : readsOfServer),
       waitingMax: readsWaitingMax,
       waitMaxMs: readWaitMaxMs,

@@ -7,8 +7,8 @@ import { managers, type StaffRole } from '../core/roles.ts'
 const mark = 'x-roles'
 
 /**
- * Declares a response field whose value lets its holder act. Responses to merchants in other roles than OWNER and MANAGER leave it out.
- * Customers and API keys see it as the route returns it.
+ * Marks a response field as a bearer secret. Among merchants only the roles OWNER and MANAGER see it. Customers and API
+ * keys see it as the route returns it.
  */
 export const forManagers = <Schema extends TSchema>(schema: Schema) => t.Optional({ ...schema, [mark]: managers })
 
@@ -38,16 +38,16 @@ export function roleFieldsOf(schema: TSchema): RoleFields | undefined {
 }
 
 /** Whether responses to this caller leave the fields of `forManagers` out. */
-export const isNarrowRole = (principal: Principal | undefined): boolean =>
+export const hidesSecrets = (principal: Principal | undefined): boolean =>
   principal?.kind === 'merchant' && principal.role !== undefined && !(managers as readonly StaffRole[]).includes(principal.role)
 
 /** Copies a response without the fields of `forManagers`. */
-export function withoutRoleFields(value: unknown, fields: RoleFields): unknown {
+export function omitSecrets(value: unknown, fields: RoleFields): unknown {
   if (fields === true || value === null || typeof value !== 'object') return value
-  if ('items' in fields) return Array.isArray(value) ? value.map((one) => withoutRoleFields(one, fields.items)) : value
+  if ('items' in fields) return Array.isArray(value) ? value.map((one) => omitSecrets(one, fields.items)) : value
   const entries = Object.entries(value).flatMap(([name, inner]) => {
     const found = fields.properties.get(name)
-    return found === true ? [] : [[name, found ? withoutRoleFields(inner, found) : inner]]
+    return found === true ? [] : [[name, found ? omitSecrets(inner, found) : inner]]
   })
   return Object.fromEntries(entries)
 }

@@ -25,7 +25,7 @@ export type StatedRoute = {
   /** Whether the route exists at the moment. */
   readonly isOn?: (() => boolean) | undefined
   readonly upload?: UploadRule | undefined
-  /** Whether it is read out of turn, and without a bound in bytes: a file, a page of the program, a probe. */
+  /** Whether it bypasses the read queue and the response limit: files, program pages, health checks and streams. */
   readonly takesNoTurn: boolean
   /** How long its body may be. */
   readonly bytesMax: number

@@ -27,8 +27,8 @@ export const versions = () =>
   })
 
 /**
- * Returns what `If-Match` says: `*`, or a list of tags. Tags are compared by their opaque part: a proxy that compresses responses makes
- * `"v1"` into `W/"v1"`, and the record that it names is the same.
+ * Returns the value of `If-Match`: `*`, or a list of tags. Tags are compared by their opaque part, because a proxy that
+ * compresses responses turns `"v1"` into `W/"v1"`.
  * @throws AppError INVALID
  */
 export function expectedOf(headers: Headers): Expected | undefined {

@@ -1,4 +1,4 @@
-/** E-mail addresses, as headers and mail servers take them. International ones too: RFC 6531 local parts and IDNA domains. */
+/** E-mail addresses for headers and mail servers, with RFC 6531 local parts and IDNA domains. */
 import { isIpv4 } from './networks.ts'
 import { plainText } from './outside-text.ts'
 
@@ -42,7 +42,10 @@ function normalOf(text: string): string | undefined {
   return normal.length <= addressMax ? normal : undefined
 }
 
-/** Tells whether a mail can be sent to an address: nothing in it can end a header or a command. At most 254 characters, and 64 bytes before the `@`. */
+/**
+ * Whether a mail can be sent to an address: nothing in it can end a header or a command. At most 254 characters, and 64
+ * bytes before the `@`.
+ */
 export const isMailAddress = (text: string): boolean => normalOf(text) !== undefined
 
 /** Returns the form in which addresses are compared: NFC, lower case, the domain in ASCII. */
@@ -52,8 +55,8 @@ export function normalMailAddress(text: string): string {
 }
 
 /**
- * Returns the form in which an address is stored where it is kept as it was typed: international addresses in their normal form, since a
- * database's `lower()` compares the others only.
+ * Returns the stored form: ASCII addresses as typed, international ones normalised, because SQL `lower()` handles ASCII
+ * only.
  */
 export const storedMailAddress = (text: string): string => (isAscii(text) ? text : normalMailAddress(text))
 

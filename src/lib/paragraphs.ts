@@ -6,8 +6,8 @@ const textBlock = /^<(\/?)(address|caption|center|dd|dt|figcaption|h[1-6]|legend
 const preTag = /^<(\/?)pre\b/i
 
 /**
- * Marks the paragraphs of text as WordPress shows it: a blank line ends a paragraph, and a single line end is a line break. Tags stay, and so does
- * the text of elements that are blocks already.
+ * Converts text to paragraphs as WordPress's `wpautop` does: a blank line ends a paragraph, and a single line end is a
+ * line break. Tags stay, and so does the text of block elements.
  */
 export function withParagraphs(text: string): string {
   const html: string[] = []
@@ -34,7 +34,7 @@ const withBreaks = (text: string): string => text.replace(/<br ?\/?>[ \t]*\n/gi,
 const joined = (html: readonly string[]): string =>
   html.map((part, at) => (part.startsWith('<p>') && html[at - 1]?.endsWith('</p>') ? `\n${part}` : part)).join('')
 
-/** Editors leave marks of their blocks in comments. */
+/** Removes comments, in which the block editor stores its marks. */
 function withoutComments(text: string): string {
   let kept = ''
   let at = 0

@@ -16,7 +16,7 @@ const spellingOf = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** The table of some parts, each by its name, its code and both codes. A part may stand several times, once for each of its names. */
+/** Builds the lookup table of provinces by name and code. A province may appear several times, once per name. */
 export function provincesOf(parts: readonly (Province & { country: string })[]): Provinces {
   const found = new Map<string, Map<string, string[]>>()
   for (const { country, code, name } of parts) {
@@ -41,7 +41,7 @@ export function provinceCodes(table: Provinces, country: string, text: string): 
   return ofCountry ? (ofCountry.get(spelling) ?? []) : spelling === '' ? [] : [spelling]
 }
 
-/** Whether an address names a province that its country does not have. False for a country without a list, and without a province. */
+/** Whether an address has a province that is not in the list of its country. False without a list or a province. */
 export const isUnknownProvince = (table: Provinces, { countryCode, province }: { countryCode: string; province: string | null }): boolean =>
   province !== null && table.has(countryCode) && provinceCodes(table, countryCode, province).length === 0
 

@@ -6,7 +6,7 @@ const wordPattern = new RegExp(`${single}|[[\\p{L}\\p{N}]--${single}]+`, 'gv')
 const wordLengthMax = 40
 const handleLengthMax = 120
 
-/** Letters that Unicode does not decompose, as those write them who lack the key. */
+/** Replacements of letters that Unicode does not decompose. */
 const foldedLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -21,9 +21,9 @@ const foldedLetters: Readonly<Record<string, string>> = {
   ŧ: 't',
   ŋ: 'n',
   ƶ: 'z',
-  // The sigma at the end of a word, which is no end of what somebody has begun to type.
+  // Final sigma: inside a longer word the letter is σ.
   ς: 'σ',
-  // An apostrophe that is a letter to Unicode alone.
+  // A modifier letter used as an apostrophe.
   ʼ: "'",
   // Marks that only stretch a word or say where a line may break.
   ـ: '',
@@ -69,8 +69,9 @@ export function holdsWords(asked: readonly string[], words: readonly string[], p
 }
 
 /**
- * A handle made of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Letters of other scripts than Latin keep their marks, which make other letters
- * of them: `Синий чайник` gives `синий-чайник`. Empty when the title has no letter or digit.
+ * Makes a handle of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Letters of other scripts than Latin keep their
+ * marks, which make other letters of them: `Синий чайник` gives `синий-чайник`. Empty if the title has no letter or
+ * digit.
  */
 export function handleOf(title: string): string {
   const plain = title

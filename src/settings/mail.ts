@@ -50,8 +50,8 @@ export const mail = {
     'Whether shops in test mode may send mail to anybody; otherwise only to their own staff',
     boolean,
   ),
-  MAIL_PER_SHOP_HOUR: quota('mailPerShopHour', '2000', 'Mails of a shop within an hour; more wait'),
-  MAIL_PER_SHOP_DAY: quota('mailPerShopDay', '20000', 'Mails of a shop within 24 hours; more wait'),
+  MAIL_PER_SHOP_HOUR: quota('mailPerShopHour', '2000', 'Mails of a shop per hour. More are delayed'),
+  MAIL_PER_SHOP_DAY: quota('mailPerShopDay', '20000', 'Mails of a shop within 24 hours. More are delayed'),
   MAIL_PER_RECIPIENT_HOUR: quota(
     'mailPerRecipientHour',
     '20',

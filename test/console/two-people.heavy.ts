@@ -391,7 +391,7 @@ test('what was done to several products is not undone where somebody else did so
   ok(await shop.patch(`/product-v2/${theirs.id}`, { status: 'DRAFT' }))
   visitor.expects(`PATCH /product-v2/${theirs.id} 412`)
   await visitor.press('Undo', { role: 'button' })
-  await visitor.text('the record has another version now')
+  await visitor.text('the record has changed')
   const statuses = await Promise.all([mine, theirs].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
   expect(statuses).toEqual(['ACTIVE', 'DRAFT'])
 })

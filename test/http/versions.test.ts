@@ -292,7 +292,7 @@ for (const [route, prepare] of Object.entries(subjects))
           412,
           {
             statusCode: 412,
-            message: 'if-match (header): the record has another version now: read it again',
+            message: 'if-match (header): the record has changed; read it again',
             error: 'Precondition Failed',
           },
         ])

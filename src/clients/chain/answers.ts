@@ -73,7 +73,7 @@ export function logReader({ contract, schemaUids, attesters, from, to }: LogFilt
   }
 }
 
-/** Whether an answer has one part for each request, by their ids. viem puts them in order, and does not look whether all are there. */
+/** Whether a batch response has one entry per request id. viem sorts entries and does not check for missing ones. */
 export function isAnswerTo(requests: unknown, answer: unknown): boolean {
   if (!Array.isArray(requests)) return isRecord(answer) && ('result' in answer || 'error' in answer)
   if (!Array.isArray(answer) || answer.length !== requests.length) return false

@@ -5,7 +5,7 @@ import { OutgoingError, type SafeFetch } from '../../core/outgoing.ts'
 import { errorIn, isAnswerTo } from './answers.ts'
 import { failureOf, Refusal, retryAfterOf, unreachable } from './failures.ts'
 
-/** More than this and the range is made smaller. Of each block fifty kilobytes are room for the names of what is in it. */
+/** Larger responses are refused, and the range is made smaller. */
 export const answerMaxBytes = 16 * 1024 * 1024
 const timeoutMs = 20_000
 
@@ -25,11 +25,11 @@ export type ClientSettings = Omit<NodeSettings, 'chainId'>
 type Options = {
   /** Sends all requests of one moment as one JSON-RPC batch. */
   readonly batch?: boolean
-  /** Called with the length of each response before it is parsed. @returns what is waited for between two pieces of work */
+  /** Called with each response's length before parsing. @returns a function that yields to other work */
   readonly arrived?: (bytes: number) => Promise<() => Promise<unknown>>
 }
 
-/** With all parameters as `createPublicClient` infers them: to compare two of viem's clients is too deep for the compiler at times. */
+/** Explicit type arguments: inferring them exceeds TypeScript's depth limit. */
 export type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
 
 /** viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can show it. */

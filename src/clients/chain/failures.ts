@@ -1,6 +1,6 @@
 /**
- * What a node's refusal means. Providers have no wording in common: the shape of a refusal decides, and what it says only adds hints
- * (how many blocks would do) and tells limits of requests from others.
+ * Classifies refusals of nodes by status and code, because providers have no wording in common. The text adds hints,
+ * such as the allowed range, and detects request limits and missing blocks.
  */
 import { NodeError } from '../../core/chain.ts'
 import { OutgoingError } from '../../core/outgoing.ts'
@@ -72,7 +72,7 @@ export function failureOf({ status = 200, code, message: text, retryAfterMs }: S
   return new NodeError('FAULT', `it answered with ${told}`, { ...wait, advice: adviceFor(status, text, asked) })
 }
 
-/** Whether a refusal may be one of a range or a batch that is too large: any that a node names, and any 4xx but those of keys. */
+/** Whether a smaller request may succeed: true for every JSON-RPC error and every 4xx, except statuses of keys. */
 export const mayBeTooMuch = ({ status, code }: Pick<Refusal, 'status' | 'code'>): boolean =>
   !keyStatuses.includes(status) && (status < 500 || code !== undefined)
 
@@ -110,8 +110,8 @@ const longToken = /[\w+/=.~-]{20,}/g
 const words = /[\w~-]{4,}/g
 
 /**
- * What a node said, fit for logs and screens: one line without markup, URLs, anything that looks like a key, or any part of the
- * node's own URL behind its host.
+ * Sanitises a node's message for logs and screens: one line without markup, URLs, keys or parts of the node's URL
+ * behind its host.
  */
 function trimmed(text: string, url: string | undefined): string {
   const secrets = url === undefined ? [] : secretsOf(url)

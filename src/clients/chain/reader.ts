@@ -1,6 +1,6 @@
 /** Reads blocks, logs and contracts of one node by viem's client, in batches. Loads viem: import this by `await import()`. */
 import { type Hex, numberToHex } from 'viem'
-import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type Question } from '../../core/chain.ts'
+import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type NodeQuery } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import type { Paced } from '../../lib/pace.ts'
 import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
@@ -23,7 +23,7 @@ class BatchRefused extends Error {
   }
 }
 
-/** A node is asked for its chain with every question: behind a URL may stand another one by then. */
+/** Creates a reader of one node. Every query reads the chain id too, because a URL may lead to another node later. */
 export function createReader({ chainId, ...settings }: NodeSettings): ChainNode['ask'] {
   const { url, now } = settings
   let batches = { max: Number.POSITIVE_INFINITY, until: 0 }
@@ -33,7 +33,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
     const results: Result[] = []
     let bytes = 0
     for (let at = 0; at < requests.length; at += size) {
-      const some = requests.slice(at, at + size)
+      const chunk = requests.slice(at, at + size)
       let paced: Paced | undefined
       const arrived = async (length: number) => {
         bytes += length
@@ -41,25 +41,25 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
         paced = entered
         return () => entered.rest()
       }
-      const client = createClient(settings, { batch: some.length > 1, arrived })
-      const settled = await Promise.allSettled(some.map((request) => request(client))).finally(() => paced?.leave())
+      const client = createClient(settings, { batch: chunk.length > 1, arrived })
+      const settled = await Promise.allSettled(chunk.map((request) => request(client))).finally(() => paced?.leave())
       const refusals = settled.map((result) => (result.status === 'rejected' ? refusalIn(result.reason) : undefined))
       const unanswered = settled.find((result, nth) => result.status === 'rejected' && !refusals[nth])
       if (unanswered?.status === 'rejected' && nodeErrorIn(unanswered.reason, url)) throw nodeErrorIn(unanswered.reason, url)
-      if (some.length > 1 && refusals[0] && refusals.every(Boolean)) throw new BatchRefused(refusals[0])
+      if (chunk.length > 1 && refusals[0] && refusals.every(Boolean)) throw new BatchRefused(refusals[0])
       results.push(...settled)
     }
     return { results, bytes }
   }
 
-  return async (question, pace) => {
-    const { blocks, logs, calls: views = [] } = question
-    const asked = logs && logs.to - logs.from + 1
+  return async (query, pace) => {
+    const { blocks, logs, calls = [] } = query
+    const blockCount = logs && logs.to - logs.from + 1
     const requests: Request[] = [
       (client) => client.request<{ Method: 'eth_chainId'; Parameters: []; ReturnType: Hex }>({ method: 'eth_chainId', params: [] }),
       ...blocks.map(headerRequest),
       ...(logs ? [logsRequest(logs), headerRequest(logs.to)] : []),
-      ...views.map(
+      ...calls.map(
         ({ to, data }): Request =>
           (client) =>
             client.call({ to: to as Hex, data: data as Hex }),
@@ -69,24 +69,24 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
       try {
         const { results, bytes } = await send(requests, size, pace)
         if (size < requests.length) batches = { max: size, until: now() + smallBatchesMs }
-        const id = numberOf(givenBy(results[0], asked, url), 'no chain id')
+        const id = numberOf(givenBy(results[0], blockCount, url), 'no chain id')
         if (id !== chainId)
           throw new NodeError('FAULT', `it is a node of chain ${id}`, {
             advice: `CHAINS names it for chain ${chainId}: correct its URL or the chain's id`,
           })
-        return { ...(await answerOf(question, results.slice(1), pace, url)), bytes }
+        return { ...(await answerOf(query, results.slice(1), pace, url)), bytes }
       } catch (error) {
         if (!(error instanceof BatchRefused)) throw error
-        const failure = failureOf(error.refusal, asked, url)
+        const failure = failureOf(error.refusal, blockCount, url)
         // The larger of the two is made smaller first: the range of blocks, or the batch.
-        const isRange = asked !== undefined && (asked > size || failure.hint.blocks !== undefined)
+        const isRange = blockCount !== undefined && (blockCount > size || failure.hint.blocks !== undefined)
         if (isRange || failure.kind === 'RATE_LIMITED' || failure.kind === 'BEHIND' || !mayBeTooMuch(error.refusal)) throw failure
       }
     }
   }
 }
 
-/** Not by viem's `getBlock`: it sends one request for two that are the same, and a header is asked for before and after its logs. */
+/** Not viem's `getBlock`, which merges equal requests: the header is read before and after the logs. */
 const headerRequest =
   (block: Block): Request =>
   (client) =>
@@ -109,7 +109,7 @@ const logsRequest =
     })
 
 async function answerOf(
-  { blocks, logs, calls = [] }: Question,
+  { blocks, logs, calls = [] }: NodeQuery,
   results: readonly Result[],
   pace: Parameters<ChainNode['ask']>[1],
   url: string,
@@ -145,10 +145,10 @@ async function answerOf(
 }
 
 /** @throws NodeError where the node named an error instead */
-function givenBy(result: Result | undefined, asked: number | undefined, url: string): unknown {
+function givenBy(result: Result | undefined, blockCount: number | undefined, url: string): unknown {
   if (result?.status === 'fulfilled') return result.value
   const refusal = refusalIn(result?.reason)
-  throw refusal ? failureOf(refusal, asked, url) : new NodeError('FAULT', 'it answered what was not asked for')
+  throw refusal ? failureOf(refusal, blockCount, url) : new NodeError('FAULT', 'it answered what was not asked for')
 }
 
 /** Undefined for a block that a node does not have, which may be an error of it. */
@@ -172,7 +172,7 @@ function isUnknownTag(result: Result | undefined): boolean {
   return refusal.code === invalidParams || tagWords.test(refusal.message)
 }
 
-/** A call that failed by itself, by being reverted, gives nothing; one that was not made for another reason fails the batch. */
+/** A reverted call returns undefined. Any other failure fails the batch. @throws NodeError */
 function viewOf(result: Result | undefined, url: string): string | undefined {
   const refusal = result?.status === 'rejected' ? refusalIn(result.reason) : undefined
   if (refusal && (refusal.code === 3 || /revert/i.test(refusal.message))) return undefined

@@ -1,4 +1,4 @@
-/** The nodes of chains. viem asks them; it is loaded with the first question, so that an instance without `CHAINS` never loads it. */
+/** The nodes of chains. viem is loaded with the first query, so an instance without `CHAINS` never loads it. */
 import type { ChainNode } from '../../core/chain.ts'
 import type { NodeSettings } from './client.ts'
 

@@ -1,4 +1,4 @@
-/** What the commands that sign ask of a node, by viem. Loads viem: import this by `await import()`, so that a start does not. */
+/** Estimates, signs and sends transactions. Loads viem: import this by `await import()`, so that a start does not. */
 import {
   BaseError,
   defineChain,
@@ -53,7 +53,10 @@ export function signerOf(key: Hex) {
   }
 }
 
-/** Hands a signed transaction over. @returns why it was certainly not taken; undefined where it was, or may have been */
+/**
+ * Sends a signed transaction.
+ * @returns the reason if the node rejected it; undefined if it was or may have been accepted
+ */
 export const sendRaw = ({ ask }: Connection, raw: Hex): Promise<string | undefined> =>
   ask(async (client) => {
     try {

@@ -1,5 +1,5 @@
 /** Calls to a BTCPay Server. */
-import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
+import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from './call.ts'
 import { UnknownAnswer } from './processor.ts'
 
 /** Minor units of ISO 4217. */
@@ -34,7 +34,7 @@ export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: 
 export function aboutPayments(ask: Ask): Ask {
   return async (...request) => {
     const answer = await ask(...request)
-    if ([401, 403, 409, 429].includes(answer.status)) throw saidNothing(answer.status)
+    if ([401, 403, 409, 429].includes(answer.status)) throw inconclusive(answer.status)
     return answer
   }
 }
@@ -42,7 +42,7 @@ export function aboutPayments(ask: Ask): Ask {
 /** What was asked to be shown; undefined for what there is not. */
 export function shownBy(answer: CallAnswer): unknown {
   if (answer.status === 404) return undefined
-  if (!isGood(answer)) throw saidNothing(answer.status)
+  if (!isGood(answer)) throw inconclusive(answer.status)
   return answer.json
 }
 

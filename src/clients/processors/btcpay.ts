@@ -11,7 +11,7 @@ import { needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { type Ask, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './btcpay-calls.ts'
 import { becomesOf, claimMade, claimNamed, messageIdOf } from './btcpay-claims.ts'
 import { isOf, paymentOf } from './btcpay-invoices.ts'
-import { type CallAnswer, type ProcessorPort, saidNothing } from './call.ts'
+import { type CallAnswer, inconclusive, type ProcessorPort } from './call.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 
@@ -166,7 +166,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     async probe() {
       const ask = calls()
       const health = await ask('GET', '/health')
-      if (!isGood(health)) throw saidNothing(health.status)
+      if (!isGood(health)) throw inconclusive(health.status)
       if (valueAt(health.json, 'synchronized') === false) throw new ProcessorUnavailable('the processor has not caught up with the chain')
       // What every verb needs of the key: this store, and to see its invoices.
       const invoices = await ask('GET', underOurId('probe'))

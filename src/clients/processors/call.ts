@@ -68,6 +68,9 @@ export function portOfVerb({ now, timeoutMs = callTimeoutMs, ...port }: Processo
   }
 }
 
-/** For 401, 403 and 429, after which the call certainly had no effect, and 409, which says nothing about the payment. */
-export const saidNothing = (status: number): ProcessorUnavailable =>
+/**
+ * Makes the error for a status that tells nothing about the payment, such as 401, 403 and 429 (the call had no effect)
+ * and 409 (unknown effect).
+ */
+export const inconclusive = (status: number): ProcessorUnavailable =>
   new ProcessorUnavailable(`the processor answered ${status}`, { neverSent: status !== 409 })

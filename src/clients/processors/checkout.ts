@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { modeOf } from '../../lib/processor-keys.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
+import { callProcessor, inconclusive, type ProcessorPort } from './call.ts'
 import { type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
@@ -64,7 +64,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const { status, json } = await send(method, path, request)
     if ((status >= 200 && status < 300) || status === 403 || status === 404) return { status, json }
     if (status === 400 || status === 422) throw new ProcessorRefused(refusalOf(json))
-    if (status === 401 || status === 409) throw saidNothing(status)
+    if (status === 401 || status === 409) throw inconclusive(status)
     // A 429 may also say that an earlier request with this key is being worked on.
     const neverSent = status === 429 && request.idempotencyKey === undefined
     throw status === 429 ? new ProcessorUnavailable('the processor answered 429', { neverSent }) : new UnknownAnswer(`status ${status}`)
@@ -73,14 +73,14 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   /** Calls where neither 403 nor 404 can speak of a payment. */
   async function callPlainly(method: 'GET' | 'POST', path: string, request?: Request): Promise<unknown> {
     const { status, json } = await call(method, path, request)
-    if (status >= 400) throw saidNothing(status)
+    if (status >= 400) throw inconclusive(status)
     return json
   }
 
   /** Reads one payment. Undefined: never heard of. */
   async function read(id: string, asked: Asked): Promise<Seen | undefined> {
     const { status, json } = await call('GET', `/payments/${id}`)
-    if (status === 403) throw saidNothing(status)
+    if (status === 403) throw inconclusive(status)
     if (status === 404) return undefined
     const seen = seenOf(json, asked)
     return seen.id === id ? seen : strange()
@@ -92,7 +92,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     for (let page = 0; page < pagesMax; page++) {
       const from: Record<string, string> = payments.length === 0 ? {} : { skip: String(payments.length) }
       const { status, json } = await call('GET', `/payments?${new URLSearchParams({ reference: paymentId, limit: pageSize, ...from })}`)
-      if (status === 403) throw saidNothing(status)
+      if (status === 403) throw inconclusive(status)
       const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'list count')
       const items = listAt(json, 'data')
       payments.push(...items)
@@ -122,7 +122,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   async function actionsOf(id: string): Promise<unknown> {
     const { status, json } = await call('GET', `/payments/${id}/actions`)
-    if (status === 403) throw saidNothing(status)
+    if (status === 403) throw inconclusive(status)
     return status === 404 ? [] : json
   }
 
@@ -236,7 +236,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   async function ourIdOf(id: string): Promise<string | undefined> {
     const { status, json } = await send('GET', `/payments/${id}`)
-    if (status !== 200 && status !== 404) throw saidNothing(status)
+    if (status !== 200 && status !== 404) throw inconclusive(status)
     return textAt(json, 'reference')
   }
 
@@ -338,7 +338,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     async probe() {
       const { status } = await send('GET', '/payments?reference=probe&limit=1')
       if (status === 401 || status === 403) throw new ProcessorRefused('credentials')
-      if (status !== 200 && status !== 404) throw saidNothing(status)
+      if (status !== 200 && status !== 404) throw inconclusive(status)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Calls to PayPal: a token that all of an account share, and its errors. */
 import { countAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import { type CallAnswer, callProcessor, type ProcessorPort, saidNothing } from './call.ts'
+import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from './call.ts'
 import { notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
 export type PaypalRequest = {
@@ -106,7 +106,7 @@ export function createPaypalCalls(
 function judge({ status, json }: CallAnswer): void {
   if (status === 204) return
   if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
-  if (status === 409 || status === 429) throw saidNothing(status)
+  if (status === 409 || status === 429) throw inconclusive(status)
   if (status === 200 || status === 201) {
     if (typeof json !== 'object' || json === null) throw new UnknownAnswer('no JSON object')
     return

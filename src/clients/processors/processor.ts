@@ -75,8 +75,9 @@ export type Capabilities = {
   /** Whether it can say this amount exactly: decided before anything is placed. */
   says(amount: { readonly amount: number; readonly currency: string }): boolean
   /**
-   * The least that it takes of a currency, in minor units; a currency that is missing has no known minimum. Only what the processor documents:
-   * the source is stated beside each table. Only Stripe documents minimums; those of the others are one unit of theirs, which `says` checks.
+   * Minimum charge per currency, in minor units. A missing currency has no known minimum. Only documented minimums,
+   * with the source beside each table. Only Stripe documents any; `says` checks that an amount is at least one unit of
+   * the others.
    */
   readonly minimums?: Readonly<Record<string, number>>
   /** Whether it can say any amount of a currency. */

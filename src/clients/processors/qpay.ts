@@ -6,7 +6,7 @@
 import { modeOf } from '../../lib/processor-keys.ts'
 import { rescaled } from './amounts.ts'
 import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
+import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from './call.ts'
 import { unitsOf } from './decimals.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from './processor.ts'
 import { BadSignature, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
@@ -67,7 +67,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       const token = await beforeACall(tokens.get())
       let answer = await send(token)
       if (answer.status === 401) answer = await send(await beforeACall(tokens.renewed(token)))
-      if ([401, 403, 429].includes(answer.status)) throw saidNothing(answer.status)
+      if ([401, 403, 429].includes(answer.status)) throw inconclusive(answer.status)
       return answer
     }
   }
@@ -86,7 +86,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       amount,
       callback_url: messagesUrl,
     })
-    if (answer.status === 409) throw saidNothing(409)
+    if (answer.status === 409) throw inconclusive(409)
     if (!isGood(answer)) throw new ProcessorRefused(codeOf(answer))
     const reference = needed(textAt(answer.json, 'invoice_id'), 'invoice id')
     return { reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, clientParameters: clientParametersOf(answer.json) }
@@ -164,7 +164,7 @@ async function look(ask: Ask, { reference, amount }: { reference: string; amount
   if (captured >= amount) return { ...seen, state: 'CAPTURED' }
   const answer = await ask('GET', `/invoice/${encodeURIComponent(reference)}`)
   if (answer.status === 404) return undefined
-  if (!isGood(answer)) throw saidNothing(answer.status)
+  if (!isGood(answer)) throw inconclusive(answer.status)
   const status = needed(textAt(answer.json, 'invoice_status'), 'invoice status')
   // What it says of paid ones is not known, and is not needed: their payments are.
   return { ...seen, state: status === 'CANCELED' ? 'VOIDED' : 'REQUIRES_ACTION' }
@@ -204,7 +204,7 @@ async function rowsOf(ask: Ask, reference: string): Promise<Rows> {
     offset: { page_number: 1, page_limit: 100 },
   })
   if (answer.status === 404) return { paid: [], refunded: [] }
-  if (!isGood(answer)) throw saidNothing(answer.status)
+  if (!isGood(answer)) throw inconclusive(answer.status)
   const rows = needed(valueAt(answer.json, 'rows'), 'list of payments')
   if (!Array.isArray(rows)) throw new UnknownAnswer('rows that are no list')
   const byId = new Map<string, Row>()
@@ -228,7 +228,7 @@ async function obtainToken({ username, password }: QpayAccount, base: string, po
     headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
   })
   if ([400, 401, 403, 422].includes(answer.status)) throw new ProcessorRefused('credentials')
-  if (!isGood(answer)) throw saidNothing(answer.status)
+  if (!isGood(answer)) throw inconclusive(answer.status)
   const value = needed(textAt(answer.json, 'access_token'), 'access token')
   return { value, expiresAt: expiryOf(valueAt(answer.json, 'expires_in'), port.now()) }
 }

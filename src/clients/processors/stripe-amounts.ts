@@ -23,8 +23,8 @@ function exponentOf(currency: string): number | undefined {
 }
 
 /**
- * The least that Stripe charges, in minor units of ISO 4217 (docs.stripe.com/currencies, minimum charge amounts). Of other currencies it takes what is worth
- * about 0.50 USD at its own rate of the day, which souk does not know.
+ * Minimum charges of Stripe, in minor units of ISO 4217 (docs.stripe.com/currencies, minimum charge amounts). In other
+ * currencies the minimum is about 0.50 USD at Stripe's exchange rate of the day, which souk does not know.
  */
 export const stripeMinimums: Readonly<Record<string, number>> = {
   ...{ USD: 50, AED: 200, AUD: 50, BRL: 50, CAD: 50, CHF: 50, CZK: 1_500, DKK: 250, EUR: 50, GBP: 30, HKD: 400, HUF: 17_500 },

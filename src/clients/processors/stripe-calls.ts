@@ -1,7 +1,7 @@
 /** Calls to Stripe: its form encoding, its errors, its idempotency keys and its lists. */
 import type { SafeFetch } from '../../core/outgoing.ts'
 import { listAt, needed, textAt, valueAt } from './answers.ts'
-import { type CallAnswer, callProcessor, type ProcessorPort, saidNothing } from './call.ts'
+import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from './call.ts'
 import { ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 import { declineOf } from './stripe-answers.ts'
 
@@ -105,8 +105,8 @@ function judge({ status, json }: CallAnswer): void {
   }
   const error = valueAt(json, 'error')
   if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
-  if (status === 409 || status === 429) throw saidNothing(status)
-  if (status === 400 && textAt(error, 'code') === 'rate_limit') throw saidNothing(429)
+  if (status === 409 || status === 429) throw inconclusive(status)
+  if (status === 400 && textAt(error, 'code') === 'rate_limit') throw inconclusive(429)
   if (textAt(error, 'type') === 'idempotency_error') throw new KeyTaken('the idempotency key was used for something else')
   // No more than these are Stripe's, and a 404 of something in between does not mean that there is no payment.
   if (![400, 402, 404].includes(status) || textAt(error, 'type') === undefined) throw new UnknownAnswer(`status ${status} without a reason`)

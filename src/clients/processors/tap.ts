@@ -2,7 +2,7 @@
 import { timeOfId } from '../../lib/ids.ts'
 import { modeOf } from '../../lib/processor-keys.ts'
 import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
+import { callProcessor, inconclusive, type ProcessorPort } from './call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 import {
@@ -74,7 +74,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
     const { status, json } = await send(method, path, body)
     if ((status >= 200 && status < 300) || status === 400 || status === 402 || status === 404) return { status, json }
-    if (status === 401 || status === 403 || status === 409 || status === 429) throw saidNothing(status)
+    if (status === 401 || status === 403 || status === 409 || status === 429) throw inconclusive(status)
     throw new UnknownAnswer(`status ${status}`)
   }
 
@@ -333,7 +333,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       const { status, json } = await send('POST', '/charges/list', { limit: 1 })
       if (status === 401 || status === 403) throw new ProcessorRefused('credentials')
       // An account without a charge is told that there is none.
-      if (status !== 200 && !(status === 400 && saysNotFound(json))) throw saidNothing(status)
+      if (status !== 200 && !(status === 400 && saysNotFound(json))) throw inconclusive(status)
     },
   }
 }

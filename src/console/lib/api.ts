@@ -83,14 +83,18 @@ export async function fetchedOnce(request: Request): Promise<Response> {
 }
 
 /**
- * `await ok(api.GET('/v2/orders/{orderId}', { params: { path: { id } } }))`: the answer, typed. Every refusal is thrown, see `fetched`.
+ * `await ok(api.GET('/v2/orders/{orderId}', { params: { path: { id } } }))` returns the typed response. Refusals are
+ * thrown; see `fetched`.
  */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetched(request), credentials: 'omit' })
 
 /** What an answer holds. Lists answer CSV too, but not to those who do not ask for it. */
 export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, string>> => (await call).data as Exclude<T, string>
 
-/** The same with its version, for `If-Match` and for comparison. A compressing proxy sends some tags weak (`W/"2"`) and others not: `W/` is dropped. */
+/**
+ * The same with its version, for `If-Match` and for comparison. Drops `W/`, because a compressing proxy sends some tags
+ * weak (`W/"2"`) and others not.
+ */
 export async function versioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<{ data: T; etag: string }> {
   const { data, response } = await call
   return { data: data as T, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }

@@ -53,7 +53,7 @@ export const State = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; t
 
 type OrderStates = { readonly status: string; readonly fulfilmentStatus: string; readonly fulfilments?: readonly unknown[] | undefined }
 
-/** Shows how an order is, in a word. An order that became FULFILLED without a parcel was refunded before anything was sent. */
+/** Shows the state of an order. An order that is FULFILLED without a parcel was refunded before anything was sent. */
 export function OrderState({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStates }) {
   if (status === 'FULFILLED' && fulfilments?.length === 0) return <State of={status} text={c('nothingSent')} tone="plain" />
   return <State of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />

@@ -1,5 +1,5 @@
 /** What every reading of a chain does: asking a node and noting what it fails of, and the registry by which logs are kept. */
-import { type ChainLog, type Header, type NodeAnswer, NodeError, type Question } from '../../core/chain.ts'
+import { type ChainLog, type Header, type NodeAnswer, NodeError, type NodeQuery } from '../../core/chain.ts'
 import type { ChainSetting } from '../../lib/chain-settings.ts'
 import type { Pace } from '../../lib/pace.ts'
 import { allSchemaUids, type ChainSync, type KnownLog, type Registry } from './domain.ts'
@@ -32,7 +32,12 @@ export const again: Step = { kind: 'AGAIN' }
 const headersMax = 49
 
 /** @returns undefined where the node failed, which is noted then */
-export async function ask(deps: SyncDeps, { chain, nodes }: Reading, node: KnownNode, question: Question): Promise<NodeAnswer | undefined> {
+export async function ask(
+  deps: SyncDeps,
+  { chain, nodes }: Reading,
+  node: KnownNode,
+  question: NodeQuery,
+): Promise<NodeAnswer | undefined> {
   nodes.calls.asked++
   try {
     const answer = await node.ask(question, deps.pace)

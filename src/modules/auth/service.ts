@@ -252,7 +252,10 @@ async function trade(deps: AuthDeps, presented: string, caller: Partial<Caller>)
   return traded
 }
 
-/** The pair that a used token was traded for within the grace. Reads the token again: another process may have used it just now. */
+/**
+ * Returns the pair that a used token was traded for within the grace. Reads the token again: another process may use
+ * it.
+ */
 async function givenFor(
   tx: Writer,
   { authStore }: AuthDeps,
@@ -299,7 +302,7 @@ export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps):
   while ((await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsKeptMs, forgottenAtOnce))) > 0);
 }
 
-/** What a refresh token is traded for. Only who holds both the token and the instance's key can derive it. */
+/** What a refresh token is traded for. Deriving it needs the token and the instance's key. */
 type Pair = { readonly keyVersion: string; readonly refreshToken: string; readonly accessTokenId: string }
 
 const pairAfter = (key: MasterKey, presented: string): Pair => ({

@@ -209,7 +209,9 @@ export async function publishedCollectionPage(deps: PublicReads, shop: PublicSho
   return collectionJson(record, summaries)
 }
 
-/** A page of the collections that the public sees as JSON, newest first, each with summaries of the first of its visible products. */
+/**
+ * Returns a page of the public collections as JSON, newest first, each with summaries of its first visible products.
+ */
 export async function publishedCollections(
   deps: PublicReads,
   shop: PublicShop,
@@ -233,7 +235,7 @@ export async function publishedCollections(
   return { collections: fits ? texts : collections.map((one) => shortCollection(one, share)), total }
 }
 
-/** A collection as JSON in at most so many bytes: without a long description, with shorter summaries, at last with fewer of them. */
+/** Shortens a collection (JSON) to `most` bytes: drops a long description, then shortens and drops summaries. */
 function shortCollection({ view, summaries }: { view: CollectionView; summaries: readonly string[] }, most: number): string {
   const long = collectionJson(view, summaries)
   if (bytesOf(long) <= most) return long

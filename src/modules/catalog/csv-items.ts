@@ -44,9 +44,9 @@ export type ImportedProduct = {
   variants: ImportedVariant[]
   /** Undefined: no image column. A variant's `imageUrl` is among them, unless they are undefined. */
   images: ImportedImage[] | undefined
-  /** Shopify's gift cards are no ordinary goods. */
+  /** A Shopify gift card, which is not imported. */
   isGiftCard?: true
-  /** What was read otherwise than the file says it. */
+  /** Values that were imported differently from the file. */
   notices?: RowNote[]
   /** Set when the file has no option columns, so that `options` and the one variant say nothing about a known product's. */
   optionsAbsent?: true

@@ -125,7 +125,8 @@ function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: W
 function putPrices(row: WooRow, hasColumn: boolean, put: (field: Field, text: string | undefined) => void, { report, notice }: Tell): void {
   const { cells } = row
   const regular = decimal(cells.get('regularPrice'))
-  if (hasColumn && regular === undefined) report(row, 'regularPrice', 'Must not be blank: nobody could buy it.')
+  if (hasColumn && regular === undefined)
+    report(row, 'regularPrice', 'Must not be blank: WooCommerce does not sell a product without a price.')
   const sale = decimal(cells.get('salePrice'))
   const isTemporary = cells.has('saleFrom') || cells.has('saleUntil')
   const isNoSale = sale !== undefined && regular !== undefined && Number(sale) >= Number(regular)

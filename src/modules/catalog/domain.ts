@@ -312,8 +312,9 @@ export const onHandMin = -1_000_000
 export const onHandMax = 1_000_000_000
 
 /**
- * Returns a variant's stock after a change by hand. More units are always welcome, also where there are still too few after it.
- * @throws AppError CONFLICT where fewer would be left than none, or than orders have reserved, unless the variant takes backorders
+ * Returns a variant's stock after a manual change. An increase is always accepted.
+ * @throws AppError CONFLICT if a decrease leaves a negative count or fewer than `reserved`, unless the variant takes
+ *   backorders; or if the count leaves the bounds
  */
 export function restockedVariant<One extends Stock>(variant: One, delta: number): One {
   const { trackInventory, allowBackorder, reserved } = variant

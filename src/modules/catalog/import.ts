@@ -39,7 +39,7 @@ export type ImportReport = { dryRun: boolean; complete: boolean } & typeof nothi
     stock: { set: boolean } & typeof noStockYet
     errors: RowNote[]
     errorsTruncated: boolean
-    /** What was not taken, or taken otherwise than the file says. */
+    /** Columns and values that were ignored or changed. */
     notices: RowNote[]
     noticesTruncated: boolean
   }
@@ -126,7 +126,7 @@ async function importItem(
   const { row, handle } = product
   if (product.isGiftCard) {
     report.skipped++
-    return note(report, [{ row, handle, message: 'Gift cards are not imported: they are no ordinary goods.' }])
+    return note(report, [{ row, handle, message: 'Gift cards are not imported: issue them with POST /giftcard.' }])
   }
   try {
     const known = await deps.catalogStore.findByHandle(shop.id, product.handle)
@@ -181,8 +181,8 @@ function note(report: ImportReport, notices: readonly RowNote[]): void {
 }
 
 /**
- * Finds a variant that would sell for nothing: its price is blank, or it is new to a known product and the file has no price column. The product is
- * refused as a whole, at the row in which it starts.
+ * Finds a variant without a price: its cell is blank, or the variant is new to a known product and the file has no
+ * price column. The whole product is refused, at the row in which it starts.
  */
 function unpricedVariant(product: ImportedProduct, known: Whole | undefined): RowNote | undefined {
   const { row, handle, variants } = product
@@ -198,7 +198,7 @@ function unpricedVariant(product: ImportedProduct, known: Whole | undefined): Ro
     row,
     handle,
     column: 'Variant Price',
-    message: `The price${which} must not be blank: it would sell for nothing. Write 0 for a free one.`,
+    message: `The price${which} must not be blank. Write 0 for a free product.`,
   }
 }
 

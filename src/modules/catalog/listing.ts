@@ -71,7 +71,8 @@ export function windowOf(
 }
 
 /** Decimal digits of the difference between two prices; 0 where they are equal. */
-export const spreadOf = (minPrice: number, maxPrice: number): number => (maxPrice > minPrice ? String(maxPrice - minPrice).length : 0)
+export const priceSpanDigits = (minPrice: number, maxPrice: number): number =>
+  maxPrice > minPrice ? String(maxPrice - minPrice).length : 0
 
 /** A sum of so many powers of two is exact in a JavaScript number. */
 const tagBitsCount = 52n

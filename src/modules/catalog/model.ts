@@ -285,7 +285,7 @@ export const ImportReport = t.Object(
     }),
     errors: t.Array(ImportNote, { description: 'What was wrong, at most 1,000' }),
     errorsTruncated: t.Boolean(),
-    notices: t.Array(ImportNote, { description: 'What was not taken, or taken otherwise than the file says, at most 1,000' }),
+    notices: t.Array(ImportNote, { description: 'Columns and values that were ignored or changed, at most 1,000' }),
     noticesTruncated: t.Boolean(),
   },
   { title: 'ImportReport' },

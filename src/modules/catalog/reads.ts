@@ -27,7 +27,7 @@ type IdsPage = { ids: readonly string[]; total: number; totalCapped?: true }
 /** With a search or a filter, totals are exact up to this, and nothing lies past it. */
 export const totalMax = 1_000
 const queryWordsMax = 10
-/** Products that meet the filter of a search, of which so many are looked up among the words one by one. */
+/** If at most this many products are candidates of the filter, the search tests each match. */
 const amongMax = 1_000
 
 /** A page of what the public sees of a shop's products. */
@@ -37,9 +37,8 @@ export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: 
 }
 
 /**
- * Summaries of products as they are answered: with the addresses of their pictures and, of a shop that shows quantities, with what there is of
- * each variant now.
- * @param bytes that they have together at most
+ * Returns summaries with picture URLs and, for shops with `showQuantity`, current quantities.
+ * @param bytes limit of all summaries together
  */
 export async function summariesFor(
   deps: Pick<ReadDeps, 'catalogStore' | 'config' | 'life'>,
@@ -84,9 +83,9 @@ async function pageOfIds(deps: ReadDeps, { showQuantity: _, sort, q, ...asked }:
   return pageOfFound(found, slice)
 }
 
-/** Nothing lies past the total that is told: a page far out costs no more than the first. */
-function pageOfFound({ ids, isWhole }: { ids: readonly string[]; isWhole: boolean }, { offset, limit }: Slice): IdsPage {
-  const isCapped = ids.length > totalMax || !isWhole
+/** Pages beyond `total` are empty, so a late page costs no more than the first. */
+function pageOfFound({ ids, isComplete }: { ids: readonly string[]; isComplete: boolean }, { offset, limit }: Slice): IdsPage {
+  const isCapped = ids.length > totalMax || !isComplete
   return {
     ids: ids.slice(0, totalMax).slice(offset, offset + limit),
     total: Math.min(ids.length, totalMax),

@@ -243,7 +243,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
         detail: {
           summary: 'Change the stock of a variant',
           description:
-            "By exactly one of `delta` and `counted`. A change that leaves fewer units than orders have reserved, or fewer than none, is 409, unless the variant takes backorders. More units are always accepted. A row of its history says who changed it, by how much and why. The product's version stays as it is.",
+            "By exactly one of `delta` and `counted`. A change that leaves fewer units than orders have reserved, or a negative count, is 409, unless the variant takes backorders. More units are always accepted. A row of its history says who changed it, by how much and why. The product's version stays as it is.",
         },
       },
     )

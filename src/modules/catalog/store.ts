@@ -142,7 +142,10 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const of = (kind: string) => rows.filter((row) => row.kind === kind)
       return { anchors: of('anchor'), changes: of('change'), hidden: of('hidden').map(({ key, at }) => ({ key, visibleFrom: at })) }
     },
-    /** Ids of documents in ascending order from `key` on; where some are `scheduled`, those that are visible now. Among the newest they come last. */
+    /**
+     * Ids of documents in ascending order from `key` on; if some are `scheduled`, only those that are visible now.
+     * Among the newest, scheduled documents come last.
+     */
     async documentsFrom(
       shopId: string,
       order: SortOrder,
@@ -260,11 +263,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const { productId, shopId, visibleFrom } = document
       await productSearch.renew(tx, { productId, shopId, visibleFrom, words, tags: product.tags.map((tag) => tag.toLowerCase()) })
     },
-    /** Notes with the collections that hold a product from when on it is visible; null: it is not listed. */
+    /** Stores a product's `visibleFrom` in its collections; null if it is not listed. */
     async noteVisibility(tx: Writer, productId: string, visibleFrom: number | null): Promise<void> {
       await tx.update(collectionProducts).set({ visibleFrom }).where(eq(collectionProducts.productId, productId))
     },
-    /** Stores what an older version did not store of a document. */
+    /** Stores the summary and tag bits of a document from an older version. */
     async addToDocument(tx: Writer, productId: string, { summary, tagBits }: { summary: string; tagBits: number }): Promise<void> {
       await tx.run(putSummary, { productId, summary })
       await tx.update(productDocuments).set({ tagBits }).where(eq(productDocuments.productId, productId))

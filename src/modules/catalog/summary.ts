@@ -4,7 +4,7 @@ import { bytesOf } from '../../lib/byte-budget.ts'
 import { etagOf } from '../../lib/etag.ts'
 import { pick } from '../../lib/records.ts'
 import { type ProductDocument, sortKeys, type Whole } from './domain.ts'
-import { spreadOf, tagBitsOf } from './listing.ts'
+import { priceSpanDigits, tagBitsOf } from './listing.ts'
 import { type PublicView, publicView } from './view.ts'
 
 export const summaryTagsMax = 20
@@ -13,8 +13,8 @@ export const summaryImagesMax = 2
 /** Bytes of a stored summary. */
 const summaryBytesMax = 48_000
 /**
- * Bytes of the public record of a product as it is stored. What is added when it is read (addresses of pictures, quantities) has room
- * within the bound of a public answer.
+ * Maximum size of a product's public record as it is stored, in bytes. The rest of a public response is for what is
+ * added when it is read: picture URLs and quantities.
  */
 export const recordBytesMax = 1_000_000
 
@@ -63,7 +63,7 @@ const shorterForms: readonly ((summary: Summary) => Summary)[] = [
   (summary) => ({ ...summary, vendor: '', type: '', tags: [], options: [], variants: [], images: [] }),
 ]
 
-/** A summary as JSON in at most so many bytes, with fewer of its parts where needed; the shortest form where nothing fits. */
+/** Shortens a summary (JSON) to at most `most` bytes; returns the shortest form if none fits. */
 export function shortSummary(json: string, most: number): string {
   let short = json
   for (const form of shorterForms) {
@@ -87,7 +87,7 @@ export function renderedOf(whole: Whole): Rendered {
       ...{ productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, minPrice, maxPrice },
       ...sortKeys(whole),
       ...pick(view, 'vendor', 'type', 'available'),
-      spread: spreadOf(minPrice, maxPrice),
+      spread: priceSpanDigits(minPrice, maxPrice),
       tagBits: tagBitsOf(view.tags.map((tag) => tag.toLowerCase())),
     },
     summary: storedSummary(view),
@@ -117,7 +117,7 @@ const cuts: readonly ((view: PublicView) => PublicView)[] = [
   (view) => ({ ...view, variants: view.variants.slice(0, 50) }),
 ]
 
-/** A public document that may be from before the bound: with fewer images, then without its description, and so on, until it fits. */
+/** Shortens a document stored before the size limit: fewer images, then no description, and so on. */
 export function boundedDocument(document: string): string {
   // A UTF-16 unit has three bytes at most.
   if (document.length * 3 <= recordBytesMax || bytesOf(document) <= recordBytesMax) return document

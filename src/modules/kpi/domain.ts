@@ -13,7 +13,7 @@ export type KpiPart = (typeof kpiParts)[number]
 /** One change of a figure: what is appended in the write of the fact that changes it. */
 export type Delta = typeof kpiDeltas.$inferSelect
 export type Kpi = Delta['kpi']
-/** The figures that count orders and money: of shops in live mode. Of shops in test mode there are the same, with TEST_ before them. */
+/** Sales figures of live shops. Those of test shops have the prefix TEST_. */
 export type SalesKpi = 'ORDERS' | 'GMV' | 'REFUNDS' | 'UNPRICED' | 'MERCHANT_CENTS' | 'MERCHANT_ORDERS' | 'PRODUCT_CENTS' | 'PRODUCT_UNITS'
 type Mode = typeof orders.$inferSelect.mode
 /** The orders that a dashboard counts. */

@@ -19,7 +19,10 @@ import {
 
 type From = Pick<Reader, 'rows'>
 
-/** Which figures are kept: the next number for the part of which a version keeps others, which has the past counted for that part. 2: sales of test mode. 3: those of shops. 4: both modes apart. */
+/**
+ * Version of each part's figures. A higher number makes the backfill recount that part. 2: sales of test mode. 3: sales
+ * of shops. 4: both modes separately.
+ */
 const figuresKept = { NETWORK: 4, SHOPS: 3 } as const satisfies Record<KpiPart, number>
 
 /** Rows to a statement. */

@@ -135,7 +135,7 @@ export async function joinShop(
 }
 
 /**
- * Records inside the write that uses up its token that an invitation was accepted. A new account joins at its first login.
+ * Records an accepted invitation, in the write that uses up its token. A new account joins at its first login.
  * @param acceptedBy the new account of the person; null if the address has one whose password they did not know
  */
 export const keepAcceptance = async (

@@ -20,8 +20,8 @@ const rules = (): readonly Rule[] => [
       where (o.fulfilment_status = 'UNFULFILLED' and p.n > 0)
         or (o.fulfilment_status = 'PARTIALLY_FULFILLED' and (p.n is null or o.status <> 'CONFIRMED'))
         or (o.status in ('FULFILLED', 'COMPLETED')) <> (o.fulfilment_status = 'FULFILLED')
-        or (o.status = 'CONFIRMED' and not ${hasUnits('o', 'OPEN')})
-        or (o.fulfilment_status = 'FULFILLED' and ${hasUnits('o', 'OPEN')})
+        or (o.status = 'CONFIRMED' and not ${hasUnits('o', 'FINAL')})
+        or (o.fulfilment_status = 'FULFILLED' and ${hasUnits('o', 'FINAL')})
         or o.id in (select order_id from too_many)
       order by o.id`,
     say: ({ id, status, said, counted }) =>

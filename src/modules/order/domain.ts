@@ -108,15 +108,20 @@ export type OrderQuery = Optional<
   }
 >
 
-/** The statuses of the orders that a filter may find: `fulfilmentStatus` follows from the status, but for CONFIRMED, which is partly sent or not at all. */
+/**
+ * Returns the statuses that a filter can match. Only a CONFIRMED order has a fulfilment status of its own (UNFULFILLED
+ * or PARTIALLY_FULFILLED).
+ */
 export function statusesOf({ status, fulfilmentStatus, toFulfil }: OrderFilter): readonly OrderStatus[] {
-  const isSent = (one: OrderStatus) => one === 'FULFILLED' || one === 'COMPLETED'
+  const isSent = (candidate: OrderStatus) => candidate === 'FULFILLED' || candidate === 'COMPLETED'
   return orderStatuses.filter(
-    (one) =>
-      (status === undefined || one === status) &&
-      (!toFulfil || one === 'CONFIRMED') &&
+    (candidate) =>
+      (status === undefined || candidate === status) &&
+      (!toFulfil || candidate === 'CONFIRMED') &&
       (fulfilmentStatus === undefined ||
-        (fulfilmentStatus === 'PARTIALLY_FULFILLED' ? one === 'CONFIRMED' : isSent(one) === (fulfilmentStatus === 'FULFILLED'))),
+        (fulfilmentStatus === 'PARTIALLY_FULFILLED'
+          ? candidate === 'CONFIRMED'
+          : isSent(candidate) === (fulfilmentStatus === 'FULFILLED'))),
   )
 }
 

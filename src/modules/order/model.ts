@@ -44,7 +44,7 @@ export const RefundRecord = t.Object(
       nullable(
         t.String({
           description:
-            'The page where the shopper collects the money, while it is CLAIMABLE. A secret: who has the link gets the money. Left out for the roles FULFILMENT and READ_ONLY',
+            'The page where the shopper collects the money, while it is CLAIMABLE. A bearer secret: the holder of the link receives the money. Left out for the roles FULFILMENT and READ_ONLY',
         }),
       ),
     ),

@@ -65,7 +65,7 @@ export const tellFulfilled = (
   })
 
 /**
- * Makes a confirmed order FULFILLED once the refunds that stand have taken all that was still to be sent, whether something was sent before or not.
+ * Moves a CONFIRMED order to FULFILLED if final refunds leave nothing to send.
  * @param order its row, which this write has locked
  */
 export async function fulfilByRefund(tx: Writer, deps: OrderDeps, { order, actor }: { order: Order; actor: string }): Promise<void> {

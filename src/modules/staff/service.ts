@@ -49,8 +49,8 @@ export const readStaff = async (deps: StaffDeps, shop: Pick<ShopContext, 'id'>, 
 /**
  * Invites a person to work in a shop: by a mail, or, without a mail server, by a link in the answer. The answer does not depend on whether
  * the address has an account. An address that was invited before gets the new role, and its earlier links become void.
- * @throws AppError FORBIDDEN, RATE_LIMITED after 50 within an hour; CONFLICT for somebody who
- *   works there already, and when the shop has as many people as it may
+ * @throws AppError FORBIDDEN, RATE_LIMITED after 50 within an hour; CONFLICT if the person is already on the staff or
+ *   the shop's staff limit is reached
  */
 export async function inviteStaff(
   deps: StaffDeps,
@@ -109,11 +109,12 @@ export type Acceptance = { token: string; password?: string | undefined; name?: 
 export type Joined = { shop: { id: string; name: string; title: string }; email: string; role: StaffRole }
 
 /**
- * Accepts an invitation for the holder of its token. An address without an account gets one with the password that they choose. An existing
- * account keeps its password, and joins only if the holder knows it: addresses of merchants are unproven, so the reader of the mail and the
- * owner of the account may be two people.
- * @throws AppError UNAUTHENTICATED for a token that is not valid; INVALID for a missing or unfit password, and then the token stays valid;
- *   RATE_LIMITED, UNAVAILABLE; of an invitation by mail also as `provenAccount`, and CONFLICT for an account with as many shops as one may have
+ * Accepts an invitation for the holder of its token. An address without an account gets one with the password that they
+ * choose. An existing account keeps its password, and joins only if the holder knows it: addresses of merchants are
+ * unproven, so the reader of the mail and the owner of the account may be two people.
+ * @throws AppError UNAUTHENTICATED for an invalid token; INVALID for a missing or unfit password, after which the token
+ *   stays valid; RATE_LIMITED, UNAVAILABLE; for an invitation by mail also as `provenAccount`, and CONFLICT for an
+ *   account that has reached the limit of shops
  */
 export async function acceptInvitation(deps: StaffDeps, acceptance: Acceptance, caller: Caller): Promise<Joined> {
   const { limitKey: address, agent: _, ...from } = caller
@@ -130,7 +131,10 @@ export async function acceptInvitation(deps: StaffDeps, acceptance: Acceptance, 
 type Invited = { readonly id: string; readonly email: string }
 type From = { readonly address: string; readonly from: Origin }
 
-/** Uses up the token. Of two requests with one token, one succeeds; the invitation may have been taken back, or its role changed. */
+/**
+ * Uses up the token. Of two requests with one token, one succeeds; the invitation may have been withdrawn, or its role
+ * changed.
+ */
 async function spendInvitation(tx: Writer, deps: StaffDeps, { id }: Invited, token: string): Promise<Member> {
   const spent = await spendToken(tx, deps, 'INVITATION', token)
   const waiting = spent && (await invitedMember(deps, tx, id))
@@ -138,7 +142,9 @@ async function spendInvitation(tx: Writer, deps: StaffDeps, { id }: Invited, tok
   return waiting
 }
 
-/** The token came by mail and so proves the address: the person joins at once, and is told what is wrong with the account. */
+/**
+ * The token came by mail and so proves the address: the person joins at once, and is told of problems with the account.
+ */
 async function acceptByMail(
   deps: StaffDeps,
   invited: Invited,
@@ -163,9 +169,9 @@ async function acceptByMail(
 }
 
 /**
- * The shop has seen the link, and must not learn from it whether the address has an account. So every address gets the same answer after the
- * same work. An account joins at once if the password is right. A new account joins at its first login: the shop sees an invitation until
- * then, as it does after a wrong password.
+ * The shop has seen the link, and must not learn from it whether the address has an account. So every address gets the
+ * same response after the same work. An account joins at once if the password is right. A new account joins at its
+ * first login: until then the shop sees an invitation, as it does after a wrong password.
  */
 async function acceptByLink(
   deps: StaffDeps,
@@ -194,7 +200,10 @@ async function acceptByLink(
     .catch(refuseTaken('Several requests at once: try again'))
 }
 
-/** Checks a password without telling of the account: too many wrong ones are refused like one more. @throws AppError UNAVAILABLE */
+/**
+ * Checks a password without revealing whether the account exists. A rate limit counts as a wrong password.
+ * @throws AppError UNAVAILABLE
+ */
 async function isPasswordOf(
   deps: StaffDeps,
   { id, email, passwordHash }: User,

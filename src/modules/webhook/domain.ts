@@ -142,14 +142,16 @@ export const failuresTolerated = 3
 const endpointPauseMs = { first: 5 * seconds, longest: 10 * minutes }
 /** An endpoint of which nothing came in all of this time, nor in so many attempts, gets nothing more. */
 export const disabledAfter = { ms: 5 * 24 * hours, failures: 20 } as const
-/** How many deliveries may wait for an endpoint that is failing or behind. Messages beyond them are skipped: their deliveries fail at once. */
+/**
+ * Limit of pending deliveries of an endpoint that is failing or behind. Further ones are skipped: they fail at once.
+ */
 export const waitingMax = 1_000
-/** How many may wait for any other endpoint, so that a burst is not skipped. */
+/** Limit for healthy endpoints, large enough for a burst. */
 export const burstMax = 10_000
 /** An endpoint is behind once the first delivery that waits for it has been due for this long. */
 export const behindAfterMs = minutes
 
-/** What waits for an endpoint, and since when the first of it has been due. */
+/** An endpoint's pending deliveries and the due time of the oldest. */
 export type Backlog = { readonly waiting: number; readonly dueAt: number }
 
 /** How many deliveries may wait for an endpoint now. */

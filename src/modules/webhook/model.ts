@@ -11,7 +11,7 @@ const fields = {
   disabledReason: nullable(oneOf(disabledReasons, { description: 'GONE: it answered 410. FAILING: it failed for five days' })),
   skipped: integer({
     minimum: 0,
-    description: 'Messages that were not kept for it, because too many waited already: their deliveries are FAILED with `too many waiting`',
+    description: 'Messages that were skipped because too many deliveries were pending: their deliveries are FAILED with `too many waiting`',
   }),
   skippedAt: nullable(t.String({ ...Instant, description: 'When the last of them was skipped' })),
 }

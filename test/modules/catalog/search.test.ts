@@ -359,8 +359,8 @@ test('among thousands, what few have, what many have and what nearly all have is
   app.clock.advance(count)
   const found = async (words: string) => {
     const query = { shopId: shop.shop.id, words: words.split(' '), now: app.clock.now(), limit: 1_001 }
-    const { ids, isWhole } = await productSearch.find(app.deps.db.read, query)
-    expect(isWhole).toBe(true)
+    const { ids, isComplete } = await productSearch.find(app.deps.db.read, query)
+    expect(isComplete).toBe(true)
     return ids.map((one) => Number(one.slice(id.length + 1)))
   }
   const first = (step: number, from: number, many: number) => Array.from({ length: many }, (_, nth) => from - nth * step)

@@ -2,14 +2,14 @@ export default {
   title: 'Mail',
   subtitle: 'How the mails to your shoppers look, and who they are from.',
   off: 'No mails are sent from here: whoever runs this souk has set no mail server. Nobody is told of their order by mail.',
-  onlyStaff: 'The shop is in test mode: mail goes to the people who work in it, and to nobody else.',
+  onlyStaff: 'Test mode: mail is sent to the shop’s staff only.',
   delayed: {
     one: '{n} mail waits: the shop may send {hour} mails an hour and {day} a day. It is sent later.',
     other: '{n} mails wait: the shop may send {hour} mails an hour and {day} a day. They are sent later.',
   },
   refused: {
-    one: '{n} mail was not sent within the last day: the shop is in test mode or suspended, or its addressee got too many.',
-    other: '{n} mails were not sent within the last day: the shop is in test mode or suspended, or their addressees got too many.',
+    one: '{n} mail was not sent within the last day: the shop is in test mode or suspended, or the recipient’s limit was reached.',
+    other: '{n} mails were not sent within the last day: the shop is in test mode or suspended, or the recipients’ limit was reached.',
   },
   sender: 'Sender',
   senderName: 'Sender’s name',

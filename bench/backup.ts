@@ -75,7 +75,10 @@ export async function measureBackup(): Promise<void> {
   only(`souk restore latest --check of ${size}`, secondsText(restore.ms), '')
 }
 
-/** Fills the search indexes and daily totals of the seeded rows, as after an upgrade. `souk check` compares them with the rows. */
+/**
+ * Fills the search indexes and daily totals of the seeded rows, as after an upgrade. `souk check` compares them with
+ * the rows.
+ */
 async function fillIndexes(settings: Settings): Promise<void> {
   const instance = await openInstance({ config: parseConfig(settings), as: 'server' })
   const { db } = instance.deps

@@ -1,7 +1,7 @@
 /**
- * Does memory stop growing? Mixed load on a demo (reads, searches, orders, event streams, imports, mails, webhooks, logins) until the heap at two
- * looks, ten minutes apart, differs by at most 2 %, or until the time is up. Then the table says what grew, by type of object. The exit status is 1 if memory
- * still grows.
+ * Does memory stop growing? Mixed load on a demo (reads, searches, orders, event streams, imports, mails, webhooks,
+ * logins) until the heap at two looks, ten minutes apart, differs by at most 2 %, or until the time is up. Then the
+ * table says what grew, by type of object. The exit status is 1 if memory still grows.
  *
  * `--minutes=N` sets the longest time (default 60; 6 with `--quick`, which compares looks two minutes apart).
  * `--snapshots` also keeps a heap snapshot of each look.

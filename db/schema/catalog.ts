@@ -126,7 +126,9 @@ export const productDocuments = table(
     maxPrice: money('max_price').notNull().default(0),
     /** Decimal digits of the difference between the two prices; 0 where they are equal. */
     spread: int('spread').notNull().default(0),
-    /** One bit for each tag, by its hash: a document without a tag's bit does not carry the tag. -1: not computed yet. */
+    /**
+     * One bit for each tag, by its hash: a document without a tag's bit does not carry the tag. -1: not computed yet.
+     */
     tagBits: bits('tag_bits').notNull().default(-1),
   },
   (document) => {

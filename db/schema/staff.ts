@@ -19,7 +19,10 @@ export const staff = table(
     role: word('role', ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY']).notNull(),
     /** When the latest invitation was made; null of who opened the shop. */
     invitedAt: instant('invited_at'),
-    /** Whether the latest invitation went out by mail alone, so that its token proves the address. False where the shop was given the link. */
+    /**
+     * Whether the latest invitation went out by mail alone, so that its token proves the address. False where the shop
+     * was given the link.
+     */
     invitedByMail: bool('invited_by_mail').notNull().default(false),
     /** The account that was made when an invitation by link was accepted. It joins at its first login. */
     acceptedBy: text('accepted_by').references(() => users.id),

@@ -23,7 +23,10 @@ export function sumAt(path: string, header: LogHeader, frames: number): LogSum {
   return sum
 }
 
-/** The last frame, at most `wanted` and after `from`, that ends a commit; where there is none, the first one after `wanted`. */
+/**
+ * The last frame, at most `wanted` and after `from`, that ends a commit; where there is none, the first one after
+ * `wanted`.
+ */
 export function commitNear(path: string, header: LogHeader, { from, wanted, to }: Record<'from' | 'wanted' | 'to', number>): number {
   if (wanted >= to) return to
   const found = withFile(path, (descriptor) => {

@@ -1,4 +1,6 @@
-/** Frames that were read from the log and are not shipped yet, in files beside the database. A crash loses none of them. */
+/**
+ * Frames that were read from the log and are not shipped yet, in files beside the database. A crash loses none of them.
+ */
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogHeader, LogRange, LogSum } from '../engine.ts'

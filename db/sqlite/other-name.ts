@@ -18,8 +18,9 @@ const betweenMs = 5
  * SQLite's locks belong to the file and not to its name, but its log lies beside the name: two logs would ruin the file. Whoever
  * has it open by our name holds a lock on our `-shm` as well.
  *
- * Linux reads the table in pieces, and lines shift between them as other processes take and give back locks: one reading may lack a line. So a
- * process counts only where several readings in a row name it; where readings go on to differ, the last one counts.
+ * Linux reads the table in pieces, and lines shift between them as other processes take and give back locks: one
+ * reading may lack a line. So a process counts only where several readings in a row name it; where readings go on to
+ * differ, the last one counts.
  */
 export function openUnderAnotherName(file: string, table: LockTable = linux): number | undefined {
   let last: number | undefined

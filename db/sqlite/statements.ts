@@ -2,14 +2,15 @@ import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Characters of SQL that the statements of one connection may have together. SQLite holds about 25 bytes a character; lists (`in (?, ?, …)`) of
- * every length would otherwise fill the cache with long statements that run once. `bun run bench soak` shows what they cost.
+ * Characters of SQL that the statements of one connection may have together. SQLite holds about 25 bytes a character;
+ * lists (`in (?, ?, …)`) of every length would otherwise fill the cache with long statements that run once. `bun run
+ * bench soak` shows what they cost.
  */
 const sqlCharactersMax = 150_000
 
 /**
- * Caches prepared statements by their SQL, the least recently used first out. An evicted statement is finalized by the garbage collector,
- * because a query may still use it.
+ * Caches prepared statements by their SQL, the least recently used first out. An evicted statement is finalized by the
+ * garbage collector, because a query may still use it.
  * @param connection which prepares them
  * @param guard around each run; see Guard
  * @returns prepares a statement, or answers the cached one

@@ -6,7 +6,10 @@ import type { MasterKey } from '../lib/seal.ts'
 const issuer = 'souk'
 const audience = 'souk'
 
-/** Only `verify` of the library is used. Its `sign` sets `iat` from its own clock, and a repeated refresh needs identical bytes. */
+/**
+ * Only `verify` of the library is used. Its `sign` sets `iat` from its own clock, and a repeated refresh needs
+ * identical bytes.
+ */
 type Verifier = { verify(token: string, options: object): Promise<false | Record<string, unknown>> }
 
 const secretOf = ({ bytes }: MasterKey): string => bytes.toString('base64')

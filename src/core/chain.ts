@@ -86,8 +86,8 @@ export class NodeError extends Error {
     readonly kind: NodeFailure,
     message: string,
     /**
-     * When it may be asked again, in milliseconds from now; how many blocks it would answer about; and what an operator can do, as a
-     * sentence without its full stop.
+     * When it may be asked again, in milliseconds from now; how many blocks it would answer about; and what an operator
+     * can do, as a sentence without its full stop.
      */
     readonly hint: { readonly retryAfterMs?: number; readonly blocks?: number; readonly advice?: string } = {},
   ) {

@@ -14,7 +14,9 @@ export function tableOf<Row>(columns: Readonly<Record<string, (row: Row) => Cell
   return { header: Object.keys(columns), linesOf: (row) => [cells.map((cell) => cell(row))] }
 }
 
-/** Writes money as a number of major units, `12.50` or `-12.50`; blank for none. Its currency has a column of its own. */
+/**
+ * Writes money as a number of major units, `12.50` or `-12.50`; blank for none. Its currency has a column of its own.
+ */
 export const decimalCell = (money: Money | null | undefined): Cell =>
   money === null || money === undefined ? null : { decimal: decimalOf(money.amount, decimalsOf(money.currency)) }
 

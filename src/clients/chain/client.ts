@@ -32,7 +32,10 @@ type Options = {
 /** Explicit type arguments: inferring them exceeds TypeScript's depth limit. */
 export type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
 
-/** viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can show it. */
+/**
+ * viem batches by URL: each client has a name of its own. It never sees the node's URL, so none of its messages can
+ * show it.
+ */
 let clients = 0
 
 export function createClient(
@@ -100,7 +103,9 @@ function nodeErrorWithin(error: unknown): NodeError | undefined {
 /** Whether a node did not answer or refused; false if viem rejected its answer. */
 export const isNodeFailure = (error: unknown): boolean => nodeErrorWithin(error) !== undefined || refusalIn(error) !== undefined
 
-/** Returns the failure of a node behind an error of viem; undefined if the node answered and viem rejected the answer. */
+/**
+ * Returns the failure of a node behind an error of viem; undefined if the node answered and viem rejected the answer.
+ */
 export function nodeErrorIn(error: unknown, url: string): NodeError | undefined {
   const cause = nodeErrorWithin(error)
   if (cause) return cause

@@ -188,7 +188,10 @@ export const isRegistered = ({ ask }: Connection, registry: Hex, name: SchemaNam
     return (await client.readContract({ address: registry, abi, functionName: 'getSchema', args })).uid === schemaUids[name]
   })
 
-/** Tries an attestation without sending it. @returns the name of the error that the contract refuses it by, '' for one without a name */
+/**
+ * Tries an attestation without sending it.
+ * @returns the name of the error that the contract refuses it by, '' for one without a name
+ */
 export const refusalOf = ({ ask }: Connection, address: Hex, account: Hex, request: AttestationRequest): Promise<string | undefined> =>
   ask(async (client) => {
     try {

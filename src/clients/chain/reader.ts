@@ -1,4 +1,7 @@
-/** Reads blocks, logs and contracts of one node by viem's client, in batches. Loads viem: import this by `await import()`. */
+/**
+ * Reads blocks, logs and contracts of one node by viem's client, in batches. Loads viem: import this by `await
+ * import()`.
+ */
 import { type Hex, numberToHex } from 'viem'
 import { type Block, type ChainLog, type ChainNode, type Header, type LogFilter, NodeError, type NodeQuery } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
@@ -28,7 +31,10 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
   const { url, now } = settings
   let batches = { max: Number.POSITIVE_INFINITY, until: 0 }
 
-  /** Sends requests in batches of `size`, one after the other: a header and its logs come from one node if they are in one batch. */
+  /**
+   * Sends requests in batches of `size`, one after the other: a header and its logs come from one node if they are in
+   * one batch.
+   */
   async function send(requests: readonly Request[], size: number, pace: Parameters<ChainNode['ask']>[1]) {
     const results: Result[] = []
     let bytes = 0

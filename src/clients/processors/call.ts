@@ -22,8 +22,8 @@ export type ProcessorPort = { readonly fetch: SafeFetch; readonly trusted: boole
 
 /**
  * Calls a processor and reads its answer as JSON.
- * @throws ProcessorUnavailable for no answer, a part of one, and 5xx; UnknownAnswer for a redirect, 408, 425, an answer that is too
- * large, and a success without JSON. The request may have had its effect after each of them.
+ * @throws ProcessorUnavailable for no answer, a part of one, and 5xx; UnknownAnswer for a redirect, 408, 425, an answer
+ *   that is too large, and a success without JSON. The request may have had its effect after each of them.
  */
 export async function callProcessor(
   { fetch, trusted, timeoutMs = callTimeoutMs }: ProcessorPort,

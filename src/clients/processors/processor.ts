@@ -154,8 +154,9 @@ export type Processor = {
 }
 
 /**
- * The processor gave no usable answer: it is not known whether the request had an effect. Only an outage (timeout, network
- * error, 5xx) counts as a failure for the processor's circuit breaker, and only `call.ts`, `reach.ts` and `within` report one.
+ * The processor gave no usable answer: it is not known whether the request had an effect. Only an outage (timeout,
+ * network error, 5xx) counts as a failure for the processor's circuit breaker, and only `call.ts`, `reach.ts` and
+ * `within` report one.
  */
 export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable'
@@ -182,8 +183,9 @@ export class ProcessorUnavailable extends Error {
 }
 
 /**
- * The processor answered, but not as its API says: an unknown status, a missing field, no JSON, a redirect, another payment.
- * This concerns one payment. It shows that the processor is reachable, so it does not count for the circuit breaker.
+ * The processor answered, but not as its API says: an unknown status, a missing field, no JSON, a redirect, another
+ * payment. This concerns one payment. It shows that the processor is reachable, so it does not count for the circuit
+ * breaker.
  */
 export class UnknownAnswer extends ProcessorUnavailable {
   constructor(

@@ -60,7 +60,10 @@ export function byAddress(limit: Limit, address: string, key: (address: string) 
   ]
 }
 
-/** How long after its first use a refresh token gets the same answer again: two requests at once, or an answer that was lost. */
+/**
+ * How long after its first use a refresh token gets the same answer again: two requests at once, or an answer that was
+ * lost.
+ */
 export const refreshGraceMs = 10_000
 
 export const passwordLength = { minLength: 10, maxLength: 200 } as const

@@ -206,8 +206,9 @@ export type Renewed = {
 }
 
 /**
- * Trades a refresh token for new tokens. The same token gets the same pair again for `refreshGraceMs` after its first use, in every
- * process, because both tokens derive from it. Later use means that it was stolen, and ends the whole session.
+ * Trades a refresh token for new tokens. The same token gets the same pair again for `refreshGraceMs` after its first
+ * use, in every process, because both tokens derive from it. Later use means that it was stolen, and ends the whole
+ * session.
  * @throws AppError UNAUTHENTICATED
  */
 export async function refreshSession(deps: AuthDeps, presented: string, caller: Partial<Caller> = {}): Promise<Renewed> {

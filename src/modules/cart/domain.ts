@@ -110,7 +110,8 @@ export type Noticed = {
 }
 
 /**
- * Lists what the address of a cart is not covered by, of a shop that has some (tax rates, shipping methods), and an unknown province.
+ * Lists what the address of a cart is not covered by, of a shop that has some (tax rates, shipping methods), and an
+ * unknown province.
  * @param provinces empty for a shop without rates or zones by province, which has no unknown provinces
  */
 export function noticesOf(

@@ -5,7 +5,9 @@ import type { CartSnapshot } from './pricing.ts'
 
 const fields = ['shippingAddress', 'billingAddress'] as const
 
-/** Finds the address whose country has no such province, in a shop with `strictProvinces`; undefined if there is none. */
+/**
+ * Finds the address whose country has no such province, in a shop with `strictProvinces`; undefined if there is none.
+ */
 export const strictlyUnknown = (
   { shop, provinces }: Pick<CartSnapshot, 'shop' | 'provinces'>,
   addresses: Partial<Pick<Cart, (typeof fields)[number]>>,

@@ -32,7 +32,8 @@ export function amountIn(currency: Currency): CellParser<number> {
   const tooLarge = new Fault(`Must be at most ${amountMax / 10 ** decimals} ${currency}.`)
   // Of however many digits, the form is right with fewer of them.
   const isTooLarge = (text: string) => parseAmount(text.trim().replace(/^\d+/, '0'), currency) !== undefined
-  // Thousands have three digits: with one or two, a comma can only be the decimal one, where no currency with three decimals is meant.
+  // Thousands have three digits: with one or two, a comma can only be the decimal one, where no currency with three
+  // decimals is meant.
   const plain = (text: string) => (decimals === 2 ? text.replace(/^(\d+),(\d{1,2})$/, '$1.$2') : text)
   return (text) => parseAmount(plain(text), currency) ?? (isTooLarge(plain(text)) ? tooLarge : fault)
 }

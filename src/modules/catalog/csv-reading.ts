@@ -51,7 +51,10 @@ export async function* readTable<Columns extends { readonly count: number; reado
   if (!columns) throw invalid('The file is empty.')
 }
 
-/** An unquoted separator moves every later cell, perhaps the handle: nothing in the row can be trusted, so the file is refused. */
+/**
+ * An unquoted separator moves every later cell, perhaps the handle: nothing in the row can be trusted, so the file is
+ * refused.
+ */
 function refuseExtraCells(row: number, count: number, columns: { readonly count: number }): void {
   if (count > columns.count)
     throw invalid(`Row ${row} has ${count} cells, but the header has ${columns.count}: put cells that contain the separator in quotes.`)

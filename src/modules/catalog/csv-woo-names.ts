@@ -3,8 +3,8 @@ import { folded } from '../../lib/words.ts'
 
 /**
  * English names first, as WooCommerce's exporter writes them; then German, French, Spanish, Italian, Portuguese, Dutch,
- * Polish, Russian, Japanese, Turkish, Chinese, Arabic, Swedish, Czech and Ukrainian. Translations changed over the years,
- * so a column may have several names in one language.
+ * Polish, Russian, Japanese, Turkish, Chinese, Arabic, Swedish, Czech and Ukrainian. Translations changed over the
+ * years, so a column may have several names in one language.
  */
 const names = {
   id: 'ID|Identyfikator|Kimlik|المعرف',
@@ -82,7 +82,10 @@ const isDefault =
 const isValues = /value|wert|valeur|valor|waarde|wartosc|значени|値|deger|值|قيم|varde|hodnot/
 const isName = /name|nom\b|nombre|nome\b|naam|nazw|назван|имя|наименован|名|\badi?\b|isim|ismi|اسم|namn|nazev|назва/
 
-/** Which attribute's name or values a column holds, in whatever order a language puts the words; undefined for another column. */
+/**
+ * Which attribute's name or values a column holds, in whatever order a language puts the words; undefined for another
+ * column.
+ */
 export function attributeColumnOf(name: string): { readonly nth: number; readonly part: 'Name' | 'Values' } | undefined {
   const key = keyOf(name)
   const [, digits] = /(?:^|\D)([1-9]\d?)(?!\d)/.exec(key) ?? []

@@ -84,7 +84,10 @@ async function planOf(source: CsvSource, { signal, limits, rest }: CsvOptions): 
   return { productOf, lastRows, numbered: handles.numbered, rows }
 }
 
-/** Numbers the handles of products that share a name, in the order of their rows, as Shopify does: `candle`, `candle-1`, `candle-2`. */
+/**
+ * Numbers the handles of products that share a name, in the order of their rows, as Shopify does: `candle`, `candle-1`,
+ * `candle-2`.
+ */
 class HandleNumbers {
   readonly numbered = new Map<string, { readonly handle: string; readonly earlier: number }>()
   /** The row of the product that has a handle. */

@@ -266,8 +266,8 @@ function assertVariantsFit(merged: readonly Merged[], options: Product['options'
 }
 
 /**
- * Refuses a count that takes away units which orders have reserved. A variant may have less than is reserved for another reason: it stopped
- * taking backorders, or began to be counted. Then nothing more of it is sold.
+ * Refuses a count that takes away units which orders have reserved. A variant may have less than is reserved for
+ * another reason: it stopped taking backorders, or began to be counted. Then nothing more of it is sold.
  * @throws AppError CONFLICT
  */
 function assertStockFits(before: readonly Variant[], merged: readonly Merged[]): void {

@@ -73,7 +73,10 @@ export const fillProductSearch = (deps: FillDeps): Promise<{ filled: number; isD
 /** The same of those that a process of an older version has made lately. @returns how many */
 export const fillUnknownProducts = (deps: FillDeps): Promise<number> => fillUnknown(deps, filling(deps))
 
-/** Makes the summaries of products that were stored by a version without them. @returns how many, and whether those were all */
+/**
+ * Makes the summaries of products that were stored by a version without them.
+ * @returns how many, and whether those were all
+ */
 export const fillProductSummaries = (deps: FillDeps): Promise<{ filled: number; isDone: boolean }> =>
   fillSearch(deps, {
     ...filling(deps),

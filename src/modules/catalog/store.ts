@@ -234,7 +234,10 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const product = await tx.first(wholes.byId, { id: productId })
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
-    /** Replaces the document and the summary of a listed product after a change of its availability, which moves it in no list. */
+    /**
+     * Replaces the document and the summary of a listed product after a change of its availability, which moves it in
+     * no list.
+     */
     async renewDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: Rendered): Promise<void> {
       const [row] = await tx
         .update(productDocuments)

@@ -69,8 +69,8 @@ export type CheckoutAnswer = {
 /**
  * Buys a cart: makes the order and takes it as far as it goes without the shopper. The same request sent again goes on where it
  * was; another one for a cart whose payment failed begins a new payment.
- * @throws AppError INVALID, also for a stored address with an unknown province under `strictProvinces`; NOT_FOUND; CONFLICT when the cart
- *   cannot be bought as it is, saying what changed
+ * @throws AppError INVALID, also for a stored address with an unknown province under `strictProvinces`; NOT_FOUND;
+ *   CONFLICT when the cart cannot be bought as it is, saying what changed
  */
 export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
   const { caller, cartId, attempt, paymentToken } = request
@@ -115,7 +115,10 @@ function choicesFor(deps: OrderDeps, { request, offering }: Buying, amount: Mone
   return choosePayment(deps, caller.shop, wish, amount, offering)
 }
 
-/** Returns the first choice, and leaves the others to the request's run for the case that its processor does not begin the payment. */
+/**
+ * Returns the first choice, and leaves the others to the request's run for the case that its processor does not begin
+ * the payment.
+ */
 function firstOf({ first, fallbacks }: Choices, drive: Drive): PaymentChoice {
   drive.fallbacks?.push(...fallbacks)
   return first

@@ -48,7 +48,10 @@ export function assertCountry(code: string, field: string): void {
 
 let known: Promise<Provinces> | undefined
 
-/** The provinces and states of all countries, by ISO 3166-2 code, English name and local names. Loaded when first needed. */
+/**
+ * The provinces and states of all countries, by ISO 3166-2 code, English name and local names. Loaded when first
+ * needed.
+ */
 export const provinces = (): Promise<Provinces> => (known ??= loadProvinces())
 
 let listed: Promise<ReadonlyMap<string, readonly Province[]>> | undefined

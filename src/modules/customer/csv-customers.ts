@@ -105,7 +105,9 @@ class Fault extends Error {
   }
 }
 
-/** Reads a cell. Exports escape formulas; some put an apostrophe before digits too, so that a phone number stays text. */
+/**
+ * Reads a cell. Exports escape formulas; some put an apostrophe before digits too, so that a phone number stays text.
+ */
 const plain = (cell: string): string =>
   unescaped(cell)
     .replace(/\s+/g, ' ')

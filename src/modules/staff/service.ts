@@ -47,8 +47,9 @@ export const readStaff = async (deps: StaffDeps, shop: Pick<ShopContext, 'id'>, 
   view(await readMember(deps, shop.id, id))
 
 /**
- * Invites a person to work in a shop: by a mail, or, without a mail server, by a link in the answer. The answer does not depend on whether
- * the address has an account. An address that was invited before gets the new role, and its earlier links become void.
+ * Invites a person to work in a shop: by a mail, or, without a mail server, by a link in the answer. The answer does
+ * not depend on whether the address has an account. An address that was invited before gets the new role, and its
+ * earlier links become void.
  * @throws AppError FORBIDDEN, RATE_LIMITED after 50 within an hour; CONFLICT if the person is already on the staff or
  *   the shop's staff limit is reached
  */

@@ -62,8 +62,8 @@ const needsStaff = (roles: readonly StaffRole[]) => new AppError('FORBIDDEN', `T
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
  * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores
  * parameters that the route does not know, as reads by id or handle do by themselves; elsewhere they are refused.
- * `takesNoTurn`: files, program pages, health checks and streams bypass the read queue and the response limit (1 MB for
- * public reads); see public-reads.ts.
+ * `takesNoTurn`: public files, program pages, health checks and streams bypass the read queue and the limit of 1 MB for
+ * public responses; see public-reads.ts.
  */
 export const access = (
   deps: Pick<

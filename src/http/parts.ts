@@ -38,14 +38,14 @@ const exportRests = 16
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const sleep = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms))
 const pause = () => sleep(1)
-/** After a public read that is not answered from memory the next one of the address waits so many times as long, while others ask. */
+/** A client's next uncached public read waits `times` as long as its last one took, if other clients are active. */
 const readsOfFile = { atOnce: 1, times: 6, restMinMs: 2 }
 const readsOfServer = { atOnce: 4, times: 0 }
 /** Uncached public reads of one address that are queued or running. */
 const readsWaitingMax = 128
-/** How long such a read is queued at most: well below the deadline of a request. */
+/** Limit of the time in the queue, well below the deadline of a request. */
 const readWaitMaxMs = 10_000
-/** Of all answers together, and of one network. */
+/** Limits of unsent response bytes: in total, and per network. */
 const answerRoomBytes = 64 * 1024 * 1024
 const answerRoomOfOneBytes = 16 * 1024 * 1024
 /** Looks into the DNS for a shop, within a minute. */

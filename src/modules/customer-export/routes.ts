@@ -22,8 +22,6 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
     },
     {
       access: 'management',
-      // Sent as it is read: counting its bytes would hold it whole.
-      takesNoTurn: true,
       params: CustomerPath,
       response: { 200: CustomerExport, ...errorResponses(401, 403, 404, 429) },
       detail: {

@@ -61,7 +61,10 @@ export function csvFormatOf(head: Uint8Array): CsvFormat {
 
 /** Characters of ASCII in UTF-16 without a mark at its start. */
 const utf16Start = /^(?:\0[^\0]|[^\0]\0){2}/
-/** NUL is left to the reader, which names its row. Text has tabs, line ends and form feeds; old editors end it with 0x1a. */
+/**
+ * NUL is left to the reader, which names its row. Text has tabs, line ends and form feeds; old editors end it with
+ * 0x1a.
+ */
 const isControl = (byte: number): boolean => (byte > 0 && byte < 9) || (byte > 13 && byte < 32 && byte !== 26) || byte === 127
 
 const hasBom = ([first, second, third]: Uint8Array) => first === 0xef && second === 0xbb && third === 0xbf

@@ -78,8 +78,8 @@ export const Url = t.String({
 })
 FormatRegistry.Set('handle', isHandle)
 /**
- * Handles in URLs: letters and digits of any script, `-` and `_`, without capitals. The format decides; the pattern says as much of it in the
- * OpenAPI document as a pattern without the `u` flag can.
+ * Handles in URLs: letters and digits of any script, `-` and `_`, without capitals. The format decides; the pattern
+ * says as much of it in the OpenAPI document as a pattern without the `u` flag can.
  */
 const handlePattern = '^[^\\u0000-,./:-^`{-\\u00bf\\u2000-\\u206f\\u3000]+$'
 export const handleForm = {

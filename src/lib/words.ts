@@ -86,12 +86,16 @@ export function handleOf(title: string): string {
 /** Whether a text is a handle: lower-case letters and digits of any script with their marks, `-` and `_`. */
 export const isHandle = (text: string): boolean => /^[\p{L}\p{M}\p{Nd}_-]+$/u.test(text) && text === text.toLowerCase()
 
-/** The forms in which a handle may be stored: versions before souk composed handles stored decomposed ones as they were sent. */
+/**
+ * The forms in which a handle may be stored: versions before souk composed handles stored decomposed ones as they were
+ * sent.
+ */
 export const storedForms = (handle: string): string[] => [...new Set([handle.normalize('NFC'), handle.normalize('NFD')])]
 
 /**
  * Finds what has a handle, in whichever form it is stored; the composed form first.
- * @param find looks for one form. All forms are looked for at once, so that a handle with two forms takes no longer than others.
+ * @param find looks for one form. All forms are looked for at once, so that a handle with two forms takes no longer
+ *   than others.
  */
 export async function inStoredForm<Found>(
   handle: string,

@@ -53,8 +53,8 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
       return rows.length > 0
     },
     /**
-     * Revokes the sessions of a person, except one if `keptId` names it. The used refresh tokens of that one lose their grace: a copy of one may be
-     * why the others are ended.
+     * Revokes the sessions of a person, except one if `keptId` names it. The used refresh tokens of that one lose their
+     * grace: a copy of one may be why the others are ended.
      * @returns how many it revoked
      */
     async revokeSessionsOf(tx: Writer, subjectId: string, revokedAt: number, keptId?: string): Promise<number> {

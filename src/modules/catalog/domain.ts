@@ -35,7 +35,10 @@ type Image = Product['images'][number]
 export type ImageInput = Pick<Image, 'url'> & Optional<Omit<Image, 'url' | 'position'>>
 export type VariantInput = Optional<
   Omit<Variant, 'productId' | 'position' | 'reserved' | 'price' | 'hasPrice' | 'compareAtPrice' | 'cost'> & {
-    /** Left out of a known variant: as it is. Left out of a new product: not given yet, so that the product cannot be ACTIVE. */
+    /**
+     * Left out of a known variant: as it is. Left out of a new product: not given yet, so that the product cannot be
+     * ACTIVE.
+     */
     price: Money
     compareAtPrice: Money | null
     cost: Money | null
